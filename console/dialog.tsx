@@ -19,6 +19,7 @@ import { differenceOf, planParts, sentencesOf, type Accepted } from './plan.ts';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
 import { durationText, sinceInstant, tookText } from './time.ts';
+import { ReadOnly } from './top.tsx';
 
 type Phase =
   | { readonly name: 'planning' }
@@ -377,13 +378,18 @@ function focusOn(element: HTMLElement | null): void {
   element?.focus();
 }
 
+/** Whether a plan changes nothing but the read-only mode, which refuses no such change. */
+function changesModeAlone({ events }: Pick<Accepted, 'events'>): boolean {
+  return events.every((event) => (event as { readonly type: string }).type === 'interface.updated');
+}
+
 function Buttons({ act, phase, send, planAgain, close }: ButtonProps) {
   const page = usePage();
   const { gateway } = useStore(page.model, 'gateway');
   const [name, setName] = useState('');
-  const isHeld = gateway?.read_only === true && act.id !== 'interface.patch';
-  const plan =
-    phase.name === 'planned' && phase.plan.outcome === 'accepted' && !isHeld ? phase.plan : undefined;
+  const accepted = phase.name === 'planned' && phase.plan.outcome === 'accepted' ? phase.plan : undefined;
+  const isHeld = gateway?.read_only === true && accepted !== undefined && !changesModeAlone(accepted);
+  const plan = isHeld ? undefined : accepted;
   const wanted = plan === undefined ? undefined : typedFor(act, plan, { ...gateway, address: location.host });
   return (
     <form
@@ -404,7 +410,11 @@ function Buttons({ act, phase, send, planAgain, close }: ButtonProps) {
           />
         </label>
       )}
-      {isHeld && <p class="bad">{text.top.readOnly}</p>}
+      {isHeld && (
+        <p>
+          <ReadOnly />
+        </p>
+      )}
       <div class="buttons">
         <button type="button" onClick={close}>
           {phase.name === 'working' ? text.plan.leave : text.plan.cancel}

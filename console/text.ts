@@ -223,7 +223,8 @@ export const text = {
     inFlight: (count: number) => `${counted(count, 'command')} in flight`,
     unknown: 'outcome unknown',
     progress: (done: number, of: number) => `${done.toLocaleString('en')} of ${of.toLocaleString('en')}`,
-    readOnly: 'Read-only: every change is refused.',
+    readOnly: (since: string, by = '', reason = '') =>
+      `Read-only: every change is refused. Since ${since}${by && ` by ${by}`}${reason && `: ${reason}`}`,
     anonymous: 'no log-in',
     logOut: 'Log out',
   },

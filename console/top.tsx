@@ -9,7 +9,7 @@ import { usePage } from './page.ts';
 import { Age, ResourceLink } from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
-import { durationText, sinceInstant } from './time.ts';
+import { durationText, sinceInstant, whenText } from './time.ts';
 
 /** What the top line shows. */
 const shown = ['gateway', 'lists', 'stream', 'fault', 'renewal'] as const;
@@ -29,7 +29,7 @@ export function Top() {
         {gateway?.environment !== undefined && <span class="environment">{gateway.environment}</span>}
       </h1>
       <Connection model={model} />
-      {gateway?.read_only === true && <span class="bad">{text.top.readOnly}</span>}
+      <ReadOnly />
       <span class="who">
         {gateway?.user === undefined
           ? text.top.anonymous
@@ -40,6 +40,16 @@ export function Top() {
       <InFlight model={model} />
     </header>
   );
+}
+
+/** That every change is refused, since when, by whom and why; nothing if changes are allowed. */
+export function ReadOnly() {
+  const page = usePage();
+  const { gateway } = useStore(page.model, 'gateway');
+  if (gateway?.read_only !== true) return null;
+  const { read_only_since: since, read_only_by: by, read_only_reason: reason } = gateway;
+  const when = since === undefined ? '' : whenText(Date.parse(since));
+  return <span class="bad">{text.top.readOnly(when, by, reason)}</span>;
 }
 
 /** Whether what is shown is true now, in words. */

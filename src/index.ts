@@ -56,6 +56,7 @@ export { closeServerConnections } from './resources/connection.ts';
 export { patchFilter, type FilterSettings, type Filter } from './resources/filter.ts';
 export { changePassword, createUser, deleteUser, type User } from './resources/user.ts';
 export type { CommandInFlight } from './resources/command.ts';
+export { patchInterface } from './resources/mode.ts';
 export { metricsOf } from './resources/metric.ts';
 export {
   routes,

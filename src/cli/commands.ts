@@ -120,7 +120,12 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     }),
     hold: changing({
       does: 'Makes the interface read-only: every change is refused.',
-      change: () => ({ title: 'make the interface read-only', act: 'interface.hold', ...readOnly(true) }),
+      options: { reason: { value: 'TEXT', does: 'why, for everybody who is refused' } },
+      change: (call) => ({
+        title: 'make the interface read-only',
+        act: 'interface.hold',
+        ...readOnly(true, call.valueOf('reason')),
+      }),
     }),
     release: changing({
       does: 'Ends the read-only mode of the interface.',
@@ -163,8 +168,9 @@ function maintenance(verb: 'set' | 'clear', does: string): Command {
   });
 }
 
-function readOnly(value: boolean): Pick<Change, 'id' | 'given'> {
-  return { id: 'interface.patch', given: [[{ op: 'replace', path: '/read_only', value }]] };
+function readOnly(value: boolean, reason?: string): Pick<Change, 'id' | 'given'> {
+  const why = reason === undefined ? [] : [{ op: 'add', path: '/read_only_reason', value: reason }];
+  return { id: 'interface.patch', given: [[{ op: 'replace', path: '/read_only', value }, ...why]] };
 }
 
 async function ofUser(call: Call, client: Client): Promise<Change> {

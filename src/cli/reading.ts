@@ -35,7 +35,7 @@ export const status: Command = {
           ...(user === undefined ? [] : [['user', userText(user, role)]]),
           ...Object.entries(counts).map(([kind, count]) => [kind, countText(count)]),
           ...drainLines(drains).map((line, at) => [at === 0 ? 'drains' : '', line]),
-          ...(isHeld ? [['mode', 'read-only']] : []),
+          ...(isHeld ? [['mode', heldText(state)]] : []),
         ]),
         '',
       );
@@ -46,6 +46,8 @@ export const status: Command = {
     if (errors > 0) throw new CommandError(`${counted(errors, 'error')}.`, exitCodes.wrong);
   },
 };
+
+type Held = Pick<ResultOf<'interface.get'>, `read_only_${'since' | 'by' | 'reason'}`>;
 
 /** How many there are of a kind, and how many of them serve. */
 interface Count {
@@ -112,6 +114,12 @@ function drainsIn(
   things: readonly { readonly name: string; readonly drain?: ShownDrain }[],
 ): readonly Drain[] {
   return things.flatMap(({ name, drain }) => (drain === undefined ? [] : [{ kind, name, ...drain }]));
+}
+
+/** That the interface is read-only, since when, by whom and why. */
+function heldText({ read_only_since: since, read_only_by: by, read_only_reason: reason }: Held): string {
+  const begun = `${since === undefined ? '' : ` since ${timeText(since)}`}${by === undefined ? '' : ` by ${by}`}`;
+  return safeText(`read-only${begun}${reason === undefined ? '' : `: ${reason}`}`);
 }
 
 function userText(user: string, role: string | undefined): string {

@@ -10,9 +10,11 @@ import { nameKey } from '../core/name.ts';
 import { problem, type Problem, type ProblemCode } from '../problem.ts';
 import type { Clock } from '../ports/port.ts';
 import { followResource, namedResources, type Transition } from '../resources/index.ts';
+import { followInterface } from '../resources/mode.ts';
 import { stopService, type Service } from '../resources/service.ts';
 import { followUsers } from '../resources/user.ts';
 import type { Execution, Refusal } from '../runtime/command/execution.ts';
+import { callerLinks, modeLink } from '../runtime/journal/basis.ts';
 import { backoff, tryPauses } from '../runtime/host/waiting.ts';
 import type { Instruments } from '../runtime/instrumentation/instruments.ts';
 import { noJournal, type Journal, type Keeping } from '../runtime/journal/journal.ts';
@@ -169,7 +171,7 @@ export class Convergence {
     });
     // What the gateway is making now may be in neither.
     const making = this.behind.map(({ resource }) => resource);
-    return [...new Set([...links, ...making])];
+    return [...new Set([modeLink, ...links, ...making])];
   }
 
   async #converge(row: Row): Promise<void> {
@@ -262,6 +264,7 @@ export class Convergence {
       const followed = fleet();
       // The log can move on before the gateway has followed.
       fold = foldAt((own, revision) => align(own, followed, revision), placeOf(link));
+      if (link === modeLink) return followInterface(snapshot, followed, context);
       if (link === '/users') return followUsers(snapshot, followed, context);
       const decision = followResource(snapshot, followed, context, link);
       left.problem = this.#replacedFirst(link, decision.next);
@@ -319,7 +322,7 @@ function thingAt(place: string, snapshot: Snapshot) {
 }
 
 function isFollowed(link: string): boolean {
-  return link.lastIndexOf('/') > 0 || link === '/users';
+  return link.lastIndexOf('/') > 0 || callerLinks.includes(link);
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Forgetting: takes a node that will not come back out of the fleet.
  */
-import type { Acted } from '../http/route.ts';
+import type { NotDone } from '../http/route.ts';
 import { isConflict } from '../ports/port-error.ts';
 import type { NodeStanding } from '../resources/fleet.ts';
 import { beforeDeadline } from '../runtime/host/waiting.ts';
@@ -53,12 +53,12 @@ async function forgetInLog(name: string, around: ForgettingNode): Promise<void> 
 }
 
 /** Does the same for a client, who does not wait for a store that is out of reach. @internal */
-export async function forgetInTime(name: string, around: ForgettingNode): Promise<Acted> {
+export async function forgetInTime(name: string, around: ForgettingNode): Promise<NotDone | undefined> {
   const { clock, limits } = around.complete;
   const forgotten = await beforeDeadline(clock, limits.storeDeadlineMs, () => forget(name, around)).catch(
     () => 'late' as const,
   );
-  if (forgotten === undefined) return { outcome: 'accepted' };
+  if (forgotten === undefined) return undefined;
   const { retryAfterMs } = around.journal.outage ?? { retryAfterMs: beatMs };
   return storeUnavailable(retryAfterMs, 'The node is taken out if the store gets the record.');
 }

@@ -13,7 +13,6 @@ import { start } from '../runtime/assembly.ts';
 import type { RunningCoordinator } from '../runtime/running.ts';
 import type { Execution, Refusal } from '../runtime/command/execution.ts';
 import type { Coordinator, Succeeded } from '../runtime/command/coordinator.ts';
-import type { Mode } from '../runtime/handler/mode.ts';
 import type { Basis } from '../runtime/journal/basis.ts';
 import { Entries } from '../runtime/journal/entries.ts';
 import { isEmpty } from '../runtime/journal/history.ts';
@@ -53,7 +52,6 @@ import { fleetHeaders } from './header.ts';
 import { positionOf, settle, settleOptions, type SettleOptions } from './settling.ts';
 import { SharedJournal } from './shared-journal.ts';
 import { SharedLog } from './shared-log.ts';
-import { createSharedMode } from './shared-mode.ts';
 import { beginningWith, drawRevision, foldAt, withFleetVersions, type Align } from './version.ts';
 
 /** The pauses after hints that came for nothing. */
@@ -104,7 +102,6 @@ export class RunningNode implements RunningCoordinator {
   readonly #watchers = new Set<() => void>();
 
   readonly prefix: string;
-  readonly mode: Mode;
   readonly headers: Coordinator['headers'];
   readonly surroundings: { readonly fleet: RunningFleet } = {
     fleet: {
@@ -117,9 +114,9 @@ export class RunningNode implements RunningCoordinator {
       },
       standingOf: (name) => standingOf(name, this.#forgetting()),
       forget: async (name) => {
-        const acted = await forgetInTime(name, this.#forgetting());
+        const notDone = await forgetInTime(name, this.#forgetting());
         this.#writer.retry();
-        return acted;
+        return notDone;
       },
     },
   };
@@ -139,8 +136,6 @@ export class RunningNode implements RunningCoordinator {
     this.prefix = `${node}-${this.#life}`;
     // Several nodes may answer at one address, and sessions and connections are those of the node that answers.
     this.headers = { 'fleet-node': node };
-    const [log, journal] = [() => this.#log, () => this.#journal];
-    this.mode = createSharedMode({ writing: this.#writing, log, journal, onError });
     const deadline = { ...common.deadline, instead: 'The nodes are compared again at the next beat.' };
     this.#comparison = new Comparison({ ...common, deadline, leaseMs, onError });
     this.#convergence = this.#following();
@@ -486,9 +481,6 @@ export class RunningNode implements RunningCoordinator {
       },
       get readOnly() {
         return admin.readOnly;
-      },
-      set readOnly(readOnly) {
-        admin.readOnly = readOnly;
       },
       fleet: this.#fleet(),
       execute: async (transition, how = {}) => {

@@ -66,13 +66,6 @@ export function fenced(commandId: string, events: readonly AdminEvent[]): Execut
   return { outcome: 'refused', problem: problemOn('fenced', commandId, detail), events };
 }
 
-/** The shared store has not confirmed a change of the read-only mode in time. @internal */
-export const modePending = problem(
-  'outcome-unknown',
-  'The shared store does not answer, and the change of the mode is not confirmed. The store is being tried again. GET / shows ' +
-    'the mode: look there before you send the change again.',
-);
-
 /** The document of the node has the listener: the other nodes listen at addresses of their own. @internal */
 export function listenerOfNode(name: string, node: string): Problem {
   const detail =

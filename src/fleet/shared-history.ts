@@ -10,6 +10,7 @@ import { deepFreeze, type Json } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
 import type { Entry } from '../resources/history.ts';
 import { namedResources, type AdminEvent } from '../resources/index.ts';
+import { interfaceShape } from '../resources/mode.ts';
 import { Entries, entryShape } from '../runtime/journal/entries.ts';
 import { foldRecord } from '../runtime/journal/entry-fold.ts';
 import { configured, isEmpty, withoutProcess } from '../runtime/journal/history.ts';
@@ -76,16 +77,7 @@ const lifeShape = z.object({
 /** A node will not come back: the fleet no longer keeps its last life. */
 const forgottenShape = z.object({ ...head, type: z.literal('forgotten') });
 
-/** The read-only mode of all nodes begins or ends. */
-const modeShape = z.object({ ...head, actor, type: z.literal('mode'), readOnly: z.boolean() });
-
-const recordShape = z.discriminatedUnion('type', [
-  intentShape,
-  settlementShape,
-  lifeShape,
-  forgottenShape,
-  modeShape,
-]);
+const recordShape = z.discriminatedUnion('type', [intentShape, settlementShape, lifeShape, forgottenShape]);
 
 /** A record of the log. The format is public API. @internal */
 export type SharedRecord = z.infer<typeof recordShape>;
@@ -114,6 +106,7 @@ const stateShape = z.object({
   versions: z.record(z.string(), natural),
   /** Services have listeners here only if a node has created them. */
   document: z.custom<GatewayDocument>(isDocument),
+  interface: interfaceShape,
   /** What nodes have made of the listeners of other services. */
   listeners: z.array(listenerChangeShape),
   open: z.array(commandShape),
@@ -124,9 +117,6 @@ const stateShape = z.object({
   begun: natural,
   /** The last life of each node. */
   lives: z.array(nodeLifeShape),
-  readOnly: z.boolean(),
-  /** Name of the user who has begun the read-only mode, as far as it is known. */
-  readOnlyBy: z.exactOptional(z.string()),
   /** The names of secret parameters, as `nameKey` folds them. */
   secretParameters: z.array(z.string()),
   /** The settled commands. */
@@ -144,7 +134,7 @@ const mostEnded = 1000;
 interface Beginning
   extends
     Partial<UnsettledCommands<SharedCommand['intent']>>,
-    Partial<Pick<SharedState, 'ended' | 'begun' | 'lives' | 'readOnly' | 'readOnlyBy'>> {
+    Partial<Pick<SharedState, 'ended' | 'begun' | 'lives'>> {
   readonly entries?: readonly Entry[];
   readonly listeners?: SharedListeners;
 }
@@ -153,8 +143,6 @@ interface Beginning
 export class SharedHistory {
   readonly #unsettled: Unsettled<SharedCommand['intent']>;
   #snapshot: Snapshot;
-  #isReadOnly: boolean;
-  #readOnlyBy: string | undefined;
   readonly #ended: Set<string>;
   #begun: number;
   readonly #lives: Map<string, NodeLife>;
@@ -170,8 +158,6 @@ export class SharedHistory {
       ended = [],
       begun = 0,
       lives = [],
-      readOnly = false,
-      readOnlyBy,
       entries,
       listeners = new SharedListeners(),
       ...unsettled
@@ -179,8 +165,6 @@ export class SharedHistory {
   ) {
     this.#listeners = listeners;
     this.#entries = new Entries(entries, { open: unsettled.open?.map(({ intent }) => intent.command) ?? [] });
-    this.#isReadOnly = readOnly;
-    this.#readOnlyBy = readOnlyBy;
     this.#begun = begun;
     this.#lives = new Map(lives.map((each) => [each.node, each]));
     this.#snapshot = snapshot;
@@ -220,16 +204,6 @@ export class SharedHistory {
     return this.#unsettled;
   }
 
-  /** Whether the nodes refuse every request that would change something. */
-  get isReadOnly(): boolean {
-    return this.#isReadOnly;
-  }
-
-  /** Name of the user who has begun the read-only mode, as far as it is known. */
-  get readOnlyBy(): string | undefined {
-    return this.#readOnlyBy;
-  }
-
   /** How many lives have begun: a later life of a node has a higher number, even if the earlier one was forgotten. */
   get begun(): number {
     return this.#begun;
@@ -248,12 +222,6 @@ export class SharedHistory {
         return;
       case 'forgotten':
         this.#lives.delete(record.node);
-        return;
-      case 'mode':
-        if (record.readOnly !== this.#isReadOnly)
-          this.#readOnlyBy = record.readOnly ? record.actor : undefined;
-        this.#isReadOnly = record.readOnly;
-        this.#end(record.command);
         return;
       case 'intent':
         this.#unsettled.begin(record);
@@ -318,9 +286,9 @@ export class SharedHistory {
 
   /** The configuration as text. It is the same at every node at the same position. */
   configuration(): string {
-    const { epoch, revision } = this.#snapshot;
+    const { epoch, revision, interface: own } = this.#snapshot;
     const { changes } = this.#listeners;
-    const all = [epoch, revision, versionsOf(this.#snapshot), this.#document(), changes];
+    const all = [epoch, revision, versionsOf(this.#snapshot), this.#document(), own, changes];
     // A node that has read a state has the members of some objects in another order than one that has folded the
     // records.
     return JSON.stringify(all, inOrder);
@@ -332,21 +300,20 @@ export class SharedHistory {
 
   /** Gives the compacted form of all records so far. */
   toState(): Json {
-    const { epoch, revision } = this.#snapshot;
+    const { epoch, revision, interface: own } = this.#snapshot;
     const state: SharedState = {
       format,
       epoch,
       revision,
       versions: versionsOf(this.#snapshot),
       document: this.#document(),
+      interface: own,
       listeners: [...this.#listeners.changes],
       open: [...this.#unsettled.open],
       abandoned: [...this.#unsettled.abandoned],
       ended: [...this.#ended],
       begun: this.#begun,
       lives: [...this.#lives.values()],
-      readOnly: this.#isReadOnly,
-      ...(this.#readOnlyBy === undefined ? {} : { readOnlyBy: this.#readOnlyBy }),
       secretParameters: [...(this.#snapshot.secretParameters ?? [])],
       entries: [...this.#entries.all] as SharedState['entries'],
     };
@@ -371,9 +338,9 @@ export function restoreShared(
   const read = z.safeParse(stateShape, state);
   if (!read.success) throw unreadable('a state', state);
   const { document, listeners: changes, versions, secretParameters, ...rest } = deepFreeze(read.data);
-  const { epoch, revision } = rest;
+  const { epoch } = rest;
   const listeners = SharedListeners.of(document, changes);
-  const plain = configured(given, listeners.withOwn(document, given), revision);
+  const plain = configured(given, { ...rest, document: listeners.withOwn(document, given) });
   const history = new SharedHistory(withVersions(Object.freeze({ ...plain, epoch }), versions), {
     ...(rest as Beginning),
     listeners,
@@ -422,16 +389,6 @@ export function forgottenRecord(node: string, { life }: Writing): SharedRecord {
   return { ...headOf({ node, life }, `forget ${node}`), type: 'forgotten' };
 }
 
-/** The record with which a node begins or ends the read-only mode of all nodes. @internal */
-export function modeRecord(
-  writing: Writing,
-  command: string,
-  { readOnly, actor }: { readonly readOnly: boolean; readonly actor?: string | undefined },
-): SharedRecord {
-  const by = actor === undefined ? {} : { actor };
-  return { ...headOf(writing, command), ...by, type: 'mode', readOnly };
-}
-
 /** The record with which a node ends the command of another one. @internal */
 export function endRecord(
   { intent }: SharedCommand,
@@ -444,7 +401,7 @@ export function endRecord(
 
 /** The state of a fleet that begins with the configuration of a host. */
 function begun(given: Snapshot): Snapshot {
-  const plain = configured(given, withoutProcess(toDocument(given)), 0);
+  const plain = configured(given, { ...given, document: toDocument(given), revision: 0 });
   return Object.freeze({ ...plain, epoch: given.epoch === '' ? drawLife() : given.epoch });
 }
 

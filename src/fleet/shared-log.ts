@@ -207,11 +207,6 @@ export class SharedLog implements Log<Work> {
     return this.entryOf(shared, () => fenced() ?? touched());
   }
 
-  /** Makes the entry of a record that rests on the present state of what some links name. */
-  entryOn(record: SharedRecord, links: readonly string[]): Entry {
-    return this.entryOf(record, this.#touching({ since: this.#moment, links }));
-  }
-
   /**
    * Makes the entry that ends the command of a silent node; `undefined` if the command has no open intent. The entry is
    * dropped if the node is heard again before the entry has its turn.
@@ -474,7 +469,7 @@ export class SharedLog implements Log<Work> {
       // A part is settled once.
       return begun?.settled === (this.#parts.get(command) ?? 0) + 1;
     }
-    const isEnd = record.type === 'mode' || (record.type === 'settlement' && record.why === undefined);
+    const isEnd = record.type === 'settlement' && record.why === undefined;
     return isEnd && this.#history.hasEnded(command);
   }
 
@@ -501,8 +496,7 @@ export class SharedLog implements Log<Work> {
     const links = isChange(record) ? record.resources : [];
     for (const link of links) this.#places.set(linkKey(link), place);
     this.#moment += 1;
-    for (const link of record.type === 'mode' ? [modeLink] : links)
-      this.#touched.set(linkKey(link), this.#moment);
+    for (const link of links) this.#touched.set(linkKey(link), this.#moment);
     return this.#foldAt(place, this.snapshot);
   }
 
@@ -654,10 +648,13 @@ function isOver({ record, kept, refused }: Queued<Work>): boolean {
 
 /** Whether the nodes share what a link names. The logs, sessions and connections are each node's own. */
 function isSharedLink(link: string): boolean {
-  return namedResources.some(
-    ({ collection, adoption }) =>
-      // Resources that no document brings are one resource: their list.
-      link === `/${collection}` || (adoption !== undefined && parseLink(link, collection) !== undefined),
+  return (
+    link === modeLink ||
+    namedResources.some(
+      ({ collection, adoption }) =>
+        // Resources that no document brings are one resource: their list.
+        link === `/${collection}` || (adoption !== undefined && parseLink(link, collection) !== undefined),
+    )
   );
 }
 

@@ -5,6 +5,7 @@
  * gateway has not followed yet, shows a version of its own, which no other node knows.
  */
 import type { Entity } from '../core/collection.ts';
+import { sameJson, type Json } from '../json/value.ts';
 import type { Version } from '../core/version.ts';
 import type { FleetPlace } from '../core/decision.ts';
 import { differencesOf, eventTable, evolve, namedResources, type AdminEvent } from '../resources/index.ts';
@@ -93,7 +94,7 @@ export function withFleetVersions(
     isDifferent.add(collection);
     return present;
   });
-  const aligned = withListenersOf(fleet, same, revised);
+  const aligned = withModeOf(fleet, withListenersOf(fleet, same, revised));
   return aligned === given || aligned.revision === revision
     ? aligned
     : Object.freeze({ ...aligned, revision });
@@ -107,6 +108,17 @@ function withListenersOf(fleet: Snapshot, keys: readonly string[], own: Snapshot
     return present && wanted ? next.with(Object.freeze({ ...present, listeners: wanted.listeners })) : next;
   }, before);
   return after === before ? own : Object.freeze({ ...own, services: after });
+}
+
+/** When the mode of a node has begun, and by whom, is what the log says, not when the node has followed. */
+function withModeOf(fleet: Snapshot, own: Snapshot): Snapshot {
+  const [before, wanted] = [own.interface, fleet.interface];
+  const isMeant = areEqual(before.settings, wanted.settings) && !areEqual(before, wanted);
+  return isMeant ? Object.freeze({ ...own, interface: wanted }) : own;
+}
+
+function areEqual(one: object, other: object): boolean {
+  return sameJson(one as Json, other as Json);
 }
 
 /**

@@ -10,7 +10,6 @@ import { nameKey } from '../core/name.ts';
 import type { Note } from '../core/note.ts';
 import type { SecretPorts } from '../core/secret.ts';
 import type { Version } from '../core/version.ts';
-import type { Operation } from '../json/patch.ts';
 import type { Json } from '../json/value.ts';
 import type { Problem, Result } from '../problem.ts';
 
@@ -78,6 +77,8 @@ export interface Route {
   readonly mediaTypes: readonly string[];
   /** A request without a body counts as one with `{}`; left out if it is a fault. */
   readonly mayLackBody?: true;
+  /** The read-only mode does not refuse the endpoint. A command that stands for others works if all of them do. */
+  readonly worksReadOnly?: true;
 }
 
 /** What a writing route says about its body and its answers, for documentation and tests. */
@@ -187,8 +188,6 @@ export interface Use {
 interface Change<S, D, R, T = unknown> {
   /** Decides the command about the resource that the path names. */
   decide(this: void, snapshot: S, thing: T, context: Context): D;
-  /** The endpoints that the command stands for, at the turn of the command; left out if it stands for itself alone. */
-  uses?(this: void): readonly Use[];
   /** What the body and the query ask for, without secrets; left out without either. For the mark of a plan. */
   readonly asked?: object;
   /** The resource that the command creates, at the endpoint that shows it; left out if it creates none. */
@@ -230,6 +229,8 @@ export const commandQuery = ['dry_run', 'mark'] as const;
 export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>, Writing {
   readonly kind: 'command';
   readonly method: Exclude<Method, 'GET'>;
+  /** The endpoints that a command stands for at this moment; left out if it stands for itself alone. */
+  uses?(this: void, rendering: R, parameters: PathParameters): readonly Use[];
   /** The version of the list that showed a deleted resource. Only for a command that deletes. */
   versionWhenGone?(this: void, snapshot: S, parameters: PathParameters): Version | undefined;
   /**
@@ -250,46 +251,28 @@ export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>
   answer?(this: void, snapshot: S, thing: T, rendering: R): object;
 }
 
-/** The result of an action. @internal */
-export type Acted =
-  | { readonly outcome: 'accepted' }
-  | { readonly outcome: 'refused'; readonly problem: Problem; readonly retryAfterMs?: number };
+/** Why something was not done. @internal */
+export interface NotDone {
+  readonly problem: Problem;
+  /** The time after which it can succeed, in milliseconds; left out if that is not known. */
+  readonly retryAfterMs?: number;
+}
 
 /**
- * An action that is decided: refused, or ready to be done at once.
- *
- * @internal
- */
-export type DecidedAction =
-  | Extract<Acted, { readonly outcome: 'refused' }>
-  | {
-      readonly outcome: 'accepted' | 'unchanged';
-      /** The settings that the action changes; left out if the action changes no settings. */
-      readonly patch?: readonly Operation[];
-      /** Does the action. */
-      readonly act: (actor?: string) => Promise<Acted>;
-    };
-
-/**
- * A route that changes the running interface, not the gateway. Nothing is decided on a snapshot, and no event follows.
- * `T` is the thing that the path names.
+ * A route that changes the running interface, and no configuration: it has no turn, no event and no entry of the
+ * history. `T` is the thing that the path names.
  *
  * @internal
  */
 export interface ActionRoute<R, T = unknown> extends Route, Writing {
   readonly kind: 'command';
   readonly method: Exclude<Method, 'GET'>;
-  /** The action is done even while the interface is read-only. */
-  readonly worksReadOnly?: true;
-  /**
-   * Finds the thing that the path names, or parses the body. Refused with a problem if there is no such thing, or the
-   * form of the body is wrong.
-   */
-  findIn(this: void, surroundings: R, parameters: PathParameters, body: Json): Result<T>;
-  /** Decides the action. Changes nothing. */
-  decide(this: void, surroundings: R, thing: T): DecidedAction;
-  /** Gives the body of a 200. Left out if the route answers 204. */
-  answer?(this: void, surroundings: R): object;
+  /** Finds the thing that the path names. */
+  findIn(this: void, surroundings: R, parameters: PathParameters): Result<T>;
+  /** Says whether there is anything to do. Refused with a problem if it must not be done. */
+  judge(this: void, surroundings: R, thing: T): Result<'accepted' | 'unchanged'>;
+  /** Does it. */
+  act(this: void, surroundings: R, thing: T): Promise<NotDone | undefined>;
 }
 
 /** A route that follows the events. The handler has the events, so there is nothing else to declare. @internal */

@@ -8,8 +8,8 @@ import type { EventHead } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
-import type { Acted } from '../http/route.ts';
-import { fail, ok, problem, type Problem, type Result } from '../problem.ts';
+import type { NotDone } from '../http/route.ts';
+import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../problem.ts';
 import type { State } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 import { actionRoute, listingOf, listRoute } from './shared/route.ts';
@@ -58,7 +58,7 @@ export interface CommandTable {
   /** The commands in flight, in the order of their turns. */
   list(this: void): readonly CommandInFlight[];
   /** Abandons a command. Refused if {@link objectionTo} objects, or if the store does not answer. */
-  abandon(this: void, id: string): Promise<Acted>;
+  abandon(this: void, id: string): Promise<NotDone | undefined>;
 }
 
 /**
@@ -99,7 +99,7 @@ const notFound =
   'the commands in flight.';
 
 /** Why a command cannot be abandoned now; `undefined` if the command can be abandoned. @internal */
-export function objectionTo({ id, outcome }: CommandInFlight): Problem | undefined {
+export function objectionTo({ id, outcome }: CommandInFlight): Problem<ProblemCode> | undefined {
   if (outcome === 'unknown') return undefined;
   const detail =
     `The outcome of the command ${id} is still awaited. A command can be abandoned only once its outcome is unknown. ` +
@@ -138,11 +138,11 @@ export const commandKind: Kind<State, CommandEvent, never, never> = {
       role: 'administrator',
       summary: 'Abandons a command of unknown outcome: its resources are free again.',
       findIn: ({ commands }, { id = '' }) => findCommand(commands.list(), id),
-      decide({ commands }, command) {
+      judge(_surroundings, command) {
         const problem = objectionTo(command);
-        if (problem !== undefined) return { outcome: 'refused', problem };
-        return { outcome: 'accepted', act: () => commands.abandon(command.id) };
+        return problem === undefined ? ok('accepted') : { ok: false, problem };
       },
+      act: ({ commands }, { id }) => commands.abandon(id),
     }),
   ],
 };

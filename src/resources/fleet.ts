@@ -8,8 +8,8 @@ import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import type { TimeFormat } from '../core/time.ts';
 import { endpoint } from '../http/endpoint.ts';
-import type { Acted, DecidedAction, PathParameters } from '../http/route.ts';
-import { fail, ok, problem, type Result } from '../problem.ts';
+import type { NotDone, PathParameters } from '../http/route.ts';
+import { fail, ok, type Result } from '../problem.ts';
 import type { State } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 import type { Surroundings } from './shared/rendering.ts';
@@ -127,7 +127,7 @@ export interface RunningFleet {
   /** Finds a node by its exact name; `undefined` for a name that the fleet does not know. */
   standingOf(this: void, node: string): NodeStanding | undefined;
   /** Takes a node out of the fleet, and ends its commands. Refused if the store does not answer. */
-  forget(this: void, node: string): Promise<Acted>;
+  forget(this: void, node: string): Promise<NotDone | undefined>;
 }
 
 const fields = defineFields<{
@@ -194,26 +194,15 @@ function findNode(surroundings: Surroundings, { node = '' }: PathParameters): Re
   );
 }
 
-/** Decides to take a node out. Refused with `node-alive` for a node that may run. */
-function decideForgetting({ fleet, node, standing }: FoundNode): DecidedAction {
-  if (standing === 'silent') return { outcome: 'accepted', act: () => fleet.forget(node) };
+/** Says whether a node can be taken out. Refused with `node-alive` for a node that may run. */
+function judgeForgetting({ node, standing }: FoundNode): Result<'accepted'> {
+  if (standing === 'silent') return ok('accepted');
   const why =
     standing === 'own'
       ? `The node "${node}" answers this request, so it is alive. End its process, and ask another node.`
       : `The node "${node}" may be alive: it has not been silent for the whole lease, as far as this node could hear. End ` +
         'its process, and send the request again after the lease.';
-  return { outcome: 'refused', problem: problem('node-alive', why) };
-}
-
-/** Decides to ask the gateway again. Nothing is to do if this node, the first one, is behind nowhere. */
-function decideRetry({ nodes, retry }: RunningFleet): DecidedAction {
-  return {
-    outcome: nodes()[0]?.behind.length === 0 ? 'unchanged' : 'accepted',
-    act: () => {
-      retry();
-      return Promise.resolve({ outcome: 'accepted' });
-    },
-  };
+  return fail('node-alive', why);
 }
 
 /** The kind "fleet". @internal */
@@ -240,7 +229,12 @@ export const fleetKind: Kind<State, never, never, never> = {
       role: 'operator',
       summary: 'Asks the gateway of this node again at once for everything at which this node is behind.',
       findIn: findFleet,
-      decide: (_surroundings, fleet) => decideRetry(fleet),
+      // Nothing is to do if this node, the first one, is behind nowhere.
+      judge: (_surroundings, { nodes }) => ok(nodes()[0]?.behind.length === 0 ? 'unchanged' : 'accepted'),
+      act(_surroundings, { retry }) {
+        retry();
+        return Promise.resolve(undefined);
+      },
     }),
     actionRoute<FoundNode>({
       ...endpoint('fleet.forget'),
@@ -248,7 +242,8 @@ export const fleetKind: Kind<State, never, never, never> = {
       role: 'administrator',
       summary: 'Takes a node that will not come back out of the fleet, and ends its commands.',
       findIn: findNode,
-      decide: (_surroundings, found) => decideForgetting(found),
+      judge: (_surroundings, found) => judgeForgetting(found),
+      act: (_surroundings, { fleet, node }) => fleet.forget(node),
     }),
   ],
 };

@@ -145,10 +145,12 @@ function listed(around: Surroundings, values?: SearchValues): Listing {
   return showsUndo(around) ? { ...listing, isSlow: true } : listing;
 }
 
+type WayBackRoute = Extract<KindRoute, { readonly command: unknown }>;
+
 /** Creates a route that takes something back. */
 function wayBackRoute(
-  own: Pick<KindRoute & { readonly kind: 'command' }, 'kind' | 'id' | 'method' | 'path' | 'role' | 'summary'>,
-  command: Extract<KindRoute, { readonly command: unknown }>['command'],
+  own: Pick<WayBackRoute, 'kind' | 'id' | 'method' | 'path' | 'role' | 'summary' | 'uses'>,
+  command: WayBackRoute['command'],
 ): KindRoute {
   return {
     isAddition: true,
@@ -188,12 +190,10 @@ export const historyKind: Kind<State, never, never, never> = {
         ...endpoint('history.undo'),
         role: 'operator',
         summary: 'Undoes a settled command.',
+        uses: ({ history }, { id = '' }) => history.usesOf(id),
       },
       ({ id = '' }, _body, _secrets, { history }) =>
-        ok({
-          uses: () => history.usesOf(id),
-          decide: (snapshot, _none, context) => history.undo(id, snapshot, context),
-        }),
+        ok({ decide: (snapshot, _none, context) => history.undo(id, snapshot, context) }),
     ),
     wayBackRoute(
       {

@@ -38,9 +38,9 @@ import { fleetKind } from './fleet.ts';
 import { gatewayKind } from './gateway.ts';
 import { alertKind } from './alert.ts';
 import { historyKind } from './history.ts';
-import { interfaceKind } from './interface.ts';
 import { listenerKind, listenerSteps, type ListenerEffect, type ListenerEvent } from './listening.ts';
 import { logKind, type LogEffect, type LogEvent } from './log.ts';
+import { interfaceKind, type InterfaceEvent } from './mode.ts';
 import {
   monitorKind,
   type MonitorDocument,
@@ -118,6 +118,7 @@ export type AdminEvent =
   | ConnectionEvent
   | FilterEvent
   | UserEvent
+  | InterfaceEvent
   | CommandEvent
   | MembershipEvent<'service', ServiceDocument>
   | MembershipEvent<'server', ServerDocument>

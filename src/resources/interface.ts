@@ -1,21 +1,35 @@
 /**
  * The interface itself: what there is to read, the version of the library, the health, and the read-only mode. The
- * Gateway Administration REST Interface has no such chapter: both endpoints are additions.
+ * endpoints are in `mode.ts`.
  */
-import * as z from 'zod/mini';
+import type { Role } from '../http/route.ts';
+import type { DrainingResource } from '../snapshot/state.ts';
 
-import { defineFields, representFields } from '../core/field.ts';
-import { patchSettings, patchViewOf } from '../core/patch-view.ts';
-import * as shape from '../core/shape.ts';
-import { endpoint } from '../http/endpoint.ts';
-import { patchMediaTypes, roles, type Acted, type DecidedAction, type Role } from '../http/route.ts';
-import { parseOperations, type ParsedOperation } from '../json/patch.ts';
-import type { JsonObject } from '../json/value.ts';
-import { ok, problem } from '../problem.ts';
-import type { DrainingResource, State } from '../snapshot/state.ts';
-import type { Kind } from './shared/kind.ts';
-import type { Surroundings } from './shared/rendering.ts';
-import { actionRoute, itemRoute } from './shared/route.ts';
+/**
+ * The settings of the interface, which a patch can modify.
+ *
+ * @public
+ */
+export interface InterfaceSettings {
+  /** Whether every request that would change something is refused, but for those that end the mode. */
+  readonly read_only: boolean;
+  /** Why the interface is read-only: a text of at most 1,024 characters; only while it is. */
+  readonly read_only_reason?: string;
+}
+
+/**
+ * The interface in a snapshot. No gateway document has it: a store keeps it, and a fleet shares it.
+ *
+ * @public
+ */
+export interface Interface {
+  /** The settings, which a patch can modify. */
+  readonly settings: InterfaceSettings;
+  /** Since when the interface is read-only, in milliseconds since 1970-01-01T00:00:00Z; left out if it is not. */
+  readonly read_only_since?: number;
+  /** Name of the user who has begun the read-only mode; left out if the caller was not known. */
+  readonly read_only_by?: string;
+}
 
 /**
  * The interface in a response.
@@ -24,7 +38,7 @@ import { actionRoute, itemRoute } from './shared/route.ts';
  *
  * @public
  */
-export interface InterfaceRepresentation {
+export interface InterfaceRepresentation extends InterfaceSettings {
   /** The name of the gateway; left out if the program gives none. */
   readonly name?: string;
   /** The environment of the gateway, such as `production`; left out if the program gives none. */
@@ -35,11 +49,9 @@ export interface InterfaceRepresentation {
   readonly role?: Role;
   /** Whether the interface takes commands: the interface is not closed, and its store answers. */
   readonly ready: boolean;
-  /**
-   * Whether every request that would change something is refused. Only a JSON Patch or the program changes the mode.
-   */
-  readonly read_only: boolean;
-  /** Name of the user who has begun the read-only mode; left out if the program has, or if the user is not known. */
+  /** Since when the interface is read-only, such as `2016-08-29T12:52:31+03:00`; left out if it is not. */
+  readonly read_only_since?: string;
+  /** Name of the user who has begun the read-only mode; left out if the user is not known. */
   readonly read_only_by?: string;
   /**
    * Whether the configuration store answers: `ok`, `retrying` while calls that failed are made again, `lost` if only a
@@ -56,9 +68,6 @@ export interface InterfaceRepresentation {
   readonly links: Readonly<Record<string, string>>;
 }
 
-/** The part of the interface that a patch can change. */
-type Settings = Pick<InterfaceRepresentation, 'read_only'>;
-
 /** A port that does not answer. */
 interface PortOutage {
   /** Since when, in milliseconds since 1970-01-01T00:00:00Z. */
@@ -67,10 +76,10 @@ interface PortOutage {
   readonly reason: string;
 }
 
-/** The running interface, as its own endpoints show and change it. @internal */
+/** The running interface, as its own endpoints show it. @internal */
 export interface RunningInterface {
-  /** The present state. */
-  state(this: void): Omit<InterfaceRepresentation, 'user' | 'role'>;
+  /** The present state, besides what the snapshot has and who asks. */
+  state(this: void): Omit<InterfaceRepresentation, 'user' | 'role' | `read_only${string}`>;
   /** When this life began, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly begun: number;
   /** The ports that keep something and do not answer; left out for a port that answers. */
@@ -82,89 +91,4 @@ export interface RunningInterface {
    * 1970-01-01T00:00:00Z; `undefined` if none does.
    */
   watchedSince(this: void, link: string): number | undefined;
-  /** Begins or ends the read-only mode. */
-  setReadOnly(this: void, readOnly: boolean, actor?: string): Promise<Acted>;
 }
-
-const fields = defineFields<{
-  settings: Settings;
-  representation: InterfaceRepresentation;
-  document: InterfaceRepresentation;
-  state: Omit<InterfaceRepresentation, keyof Settings>;
-}>()({
-  name: { shape: shape.text(255), optional: true },
-  environment: { shape: shape.text(255), optional: true },
-  user: { shape: shape.text(4096), optional: true },
-  role: { shape: z.enum(roles), optional: true },
-  ready: { shape: z.boolean() },
-  read_only: { shape: z.boolean(), setting: true },
-  read_only_by: { shape: shape.text(4096), optional: true },
-  store: { shape: z.enum(['ok', 'retrying', 'lost']), optional: true },
-  unknown_outcomes: { shape: shape.count },
-  time_zone: { shape: shape.text(255) },
-  version: { shape: shape.text(255) },
-  links: { shape: z.record(z.string(), shape.text(4096)) },
-});
-const view = patchViewOf<Settings>(fields);
-
-function represent({ self, times, caller }: Surroundings): object {
-  return representFields(fields, { rest: { ...self.state(), ...caller?.() }, times });
-}
-
-/** Decides a patch of the interface. */
-function decidePatch({ self }: Surroundings, operations: readonly ParsedOperation[]): DecidedAction {
-  const state = self.state();
-  const before: Settings = { read_only: state.read_only };
-  const shown = (): JsonObject => ({ ...state });
-  const patched = patchSettings(view, shown, before, operations, () => undefined);
-  if (!patched.ok) return { outcome: 'refused', problem: patched.problem };
-  const { after, operations: patch } = patched.value;
-  const act = (actor?: string): Promise<Acted> => self.setReadOnly(after.read_only, actor);
-  return after === before ? { outcome: 'unchanged', act } : { outcome: 'accepted', patch, act };
-}
-
-const notReady = 'The interface takes no commands at the moment. GET / says more to a reader.';
-
-/** The kind "interface". @internal */
-export const interfaceKind: Kind<State, never, never, never> = {
-  fields: { interface: fields },
-  events: {},
-  effects: {},
-  reports: {},
-  routes: [
-    itemRoute({
-      ...endpoint('interface.get'),
-      isAddition: true,
-      role: 'reader',
-      summary: 'Gives the interface: its links, health and mode.',
-      shape: fields.representation,
-      publicFields: ['ready'],
-      find: () => ok(undefined),
-      read: (_snapshot, _none, surroundings) => represent(surroundings),
-    }),
-    actionRoute<readonly ParsedOperation[]>({
-      ...endpoint('interface.patch'),
-      isAddition: true,
-      role: 'administrator',
-      summary: `Modifies the interface with a JSON Patch: ${view.names}.`,
-      mediaTypes: patchMediaTypes,
-      answerShape: fields.representation,
-      worksReadOnly: true,
-      findIn: (_surroundings, _parameters, body) => parseOperations(body),
-      decide: decidePatch,
-      answer: represent,
-    }),
-    {
-      ...endpoint('interface.ready'),
-      isAddition: true,
-      aliases: [],
-      role: 'reader',
-      query: [],
-      search: [],
-      fields: [],
-      mediaTypes: [],
-      summary: 'Says with the status alone whether the interface takes commands.',
-      problem: ({ self }) => (self.state().ready ? undefined : problem('not-ready', notReady)),
-    },
-  ],
-};

@@ -7,6 +7,7 @@ import { IndexedSessionTable, type Session, type SessionTable } from '../snapsho
 import { notOurs } from '../snapshot/state.ts';
 import type { Filter } from './filter.ts';
 import type { Instance, Module } from './gateway.ts';
+import type { Interface } from './interface.ts';
 import type { Logs } from './log.ts';
 import type { Monitor } from './monitor.ts';
 import type { Server } from './server.ts';
@@ -30,6 +31,8 @@ export interface Snapshot {
    * sealed and never shown.
    */
   readonly secretParameters?: readonly string[];
+  /** The interface itself: its read-only mode. */
+  readonly interface: Interface;
   /** The instance of the gateway. */
   readonly gateway: Instance;
   /** The logging of the gateway. */

@@ -166,17 +166,14 @@ export interface Admin {
   /** The limits in use: the given ones, and the defaults for the others. */
   readonly limits: Limits;
   /**
-   * Whether every request that would change something is refused with 403 `read-only`; dry runs go on. False at first,
-   * and not kept by a store. Set the member to change the mode at once.
+   * Whether every request that would change something is refused with 403 `read-only`; dry runs go on. `PATCH /` and
+   * {@link patchInterface} change the mode, a store keeps it, and `GET /` shows who has begun it, when and why.
    *
    * A command of a request that waits for its turn is refused at its turn. A started command runs to completion, and
    * reports are folded as always. {@link Admin.execute}, {@link Admin.plan} and {@link Admin.abandon} work in both
-   * modes, because the program that calls them knows the mode and may need the calm for its own changes. `PATCH /`
-   * changes the mode too, and `GET /` shows the mode.
-   *
-   * Setting a value that is not true or false throws a TypeError.
+   * modes, because the program that calls them knows the mode and may need the calm for its own changes.
    */
-  readOnly: boolean;
+  readonly readOnly: boolean;
   /**
    * Answers a request. Never rejects, also not for a value that is no request: the response then names the fault, as
    * 400 `header-invalid` for the headers and as 500 `internal` for anything else.

@@ -23,7 +23,6 @@ import {
   assertCommand,
   assertCommandId,
   assertHostAttempt,
-  assertReadOnly,
   assertReaderOptions,
   assertRole,
 } from './host/argument.ts';
@@ -37,7 +36,6 @@ import { firstUserCreation } from './password/first-user.ts';
 import { EventStreams } from './handler/event-stream.ts';
 import { createGuard } from './handler/guard.ts';
 import { createRequestHandler } from './handler/handler.ts';
-import { createMode } from './handler/mode.ts';
 import { createSelf } from './handler/self.ts';
 import { TextCache } from './handler/text-cache.ts';
 import { callerLinks } from './journal/basis.ts';
@@ -145,7 +143,6 @@ export function assemble(
   const deciding = Object.assign(ground, {
     coordinator,
     writer,
-    mode: coordinator?.mode ?? createMode(),
     audit: new Audit(ground, () => writer.snapshot),
     watched: new WatchedServers(ground),
     streams: new EventStreams(ground),
@@ -221,7 +218,7 @@ export async function disposeOfPorts(
 }
 
 function adminOf(running: Running, closing: AbortController): Admin {
-  const { limits, onError, writer, log, audit, mode, surroundings } = running;
+  const { limits, onError, writer, log, audit, surroundings } = running;
   const secrets = secretsOf(running);
   const pending = new PendingAnswers();
   const handle = createRequestHandler(running);
@@ -239,11 +236,7 @@ function adminOf(running: Running, closing: AbortController): Admin {
     },
     limits,
     get readOnly() {
-      return mode.isReadOnly;
-    },
-    set readOnly(readOnly) {
-      assertReadOnly(readOnly);
-      mode.set(readOnly);
+      return writer.snapshot.interface.settings.read_only;
     },
     handle: (request) => pending.track(handle(request)),
     execute,
@@ -337,7 +330,10 @@ function surroundingsOf(parts: Parts): Surroundings {
     now: () => clock.now(),
     commands: {
       list: () => writer.commands(),
-      abandon: (id: string) => writer.abandon(id, callerLinks),
+      async abandon(id: string) {
+        const execution = await writer.abandon(id, callerLinks);
+        return execution.outcome === 'refused' ? execution : undefined;
+      },
     },
     history,
     self: createSelf(parts),

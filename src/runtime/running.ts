@@ -11,15 +11,12 @@ import type { KeptEntries } from './command/way-back.ts';
 import type { Writer } from './command/writer.ts';
 import type { Ground } from './ground.ts';
 import type { EventStreams } from './handler/event-stream.ts';
-import type { Mode } from './handler/mode.ts';
 import type { TextCache } from './handler/text-cache.ts';
 import type { Passwords } from './password/passwords.ts';
 import type { WatchedServers } from './read/watched-servers.ts';
 
 /** A coordinator, from the beginning of its interface to the end. @internal */
 export interface RunningCoordinator extends Coordinator {
-  /** The read-only mode that all interfaces share. */
-  readonly mode: Mode;
   /** The parts of the interface exist. `closing` aborts when the interface begins to close. */
   connect(writer: Writer, closing: AbortSignal): void;
   /** The commands of the last process are settled. A rejection ends the start. */
@@ -34,7 +31,6 @@ export interface RunningCoordinator extends Coordinator {
 export interface Parts extends Ground {
   readonly coordinator: RunningCoordinator | undefined;
   readonly writer: Writer;
-  readonly mode: Mode;
   readonly audit: Audit;
   readonly entries: KeptEntries;
   /** Gives the configuration that the entries have led to. */

@@ -22,6 +22,7 @@ import { itOnTerminal, onTerminal } from '../support/terminal.ts';
 import { until } from '../system/running-gateway.ts';
 import { answering, answeringServers, type Respond } from './answering-server.ts';
 import { command, servers, wordsOf, type Circumstances, type Result } from './command-line.ts';
+import { setReadOnly } from '../support/read-only.ts';
 
 const serve = servers(afterEach);
 const open = answeringServers(afterEach);
@@ -440,7 +441,7 @@ async function prepare(line: string): Promise<void> {
     await admin.execute((state, context) => stopService(state, 'My Service', context));
     await admin.execute((state, context) => stopService(state, 'Report Service', context));
   }
-  if (word === 'release') admin.readOnly = true;
+  if (word === 'release') await setReadOnly(admin, true);
 }
 
 describe('gateway-admin in production', () => {

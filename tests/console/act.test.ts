@@ -312,16 +312,22 @@ describe('what may not be done', () => {
 });
 
 describe('what the history offers while all changes are held', () => {
-  itInBrowser('is planned, and not done', async (page) => {
-    const { client } = await open(page);
+  itInBrowser('is planned, and not done, but for the way back from the mode', async (page) => {
+    const { admin, client } = await open(page);
     await client.services.stop('Sales');
     await client.interface.patch([{ op: 'replace', path: '/read_only', value: true }]);
     await page.goto(`${page.url().split('#')[0] ?? ''}#history`);
     await page.reload();
-    await page.getByRole('button', { name: /^Undo/ }).click();
+    await page.getByRole('button', { name: /^Undo service/ }).click();
     await planned(page);
     await dialog(page).getByText('Read-only: every change is refused.').waitFor();
     expect(await dialog(page).locator('[type=submit]').count()).toBe(0);
+    await dialog(page).getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: /^Undo interface/ }).click();
+    await planned(page);
+    await dialog(page).locator('[type=submit]').click();
+    await page.getByText('Read-only: every change is refused.').waitFor({ state: 'detached' });
+    expect(admin.readOnly).toBe(false);
   });
 });
 

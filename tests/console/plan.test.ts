@@ -656,7 +656,7 @@ describe('the sentences of a plan', () => {
       patching({ collection: 'interface', link: '/', name: '' }, [
         { op: 'replace', path: '/read_only', value: true },
       ]),
-      { changes: ['/read_only: true'], asks: [] },
+      { changes: ['/ read_only: false → true'], asks: [] },
     ],
   ])('of an act are sentences: %#', async (act, sentences) => {
     const { admin } = runAdmin();

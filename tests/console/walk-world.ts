@@ -8,6 +8,7 @@ import { createClient, sendTo, type Client } from 'gateway-admin-core/client';
 import type { ApplyWay, Random } from 'gateway-admin-core/testing';
 
 import type { Served } from './served-console.ts';
+import { setReadOnly } from '../support/read-only.ts';
 
 /** The actor of the commands of the other operator. */
 const otherActor = 'other';
@@ -34,12 +35,12 @@ export class World {
     if (chance(0.04)) this.#health();
     if (chance(0.1)) await this.interfere();
     const { admin } = this.#served;
-    if (chance(admin.readOnly ? 0.2 : 0.005)) admin.readOnly = !admin.readOnly;
+    if (chance(admin.readOnly ? 0.2 : 0.005)) await setReadOnly(admin, !admin.readOnly);
   }
 
   /** The gateway works again, and changes are allowed. */
-  calm(): void {
-    this.#served.admin.readOnly = false;
+  async calm(): Promise<void> {
+    await setReadOnly(this.#served.admin, false);
   }
 
   /** The other operator changes something. */

@@ -161,7 +161,7 @@ class Walker {
   /** While nothing happens, the figures become those of the interface, or say their age. */
   async rest(): Promise<void> {
     this.log.push('rests');
-    this.#world.calm();
+    await this.#world.calm();
     const end = performance.now() + restMs;
     for (let looks = 1; ; looks += 1) {
       const seen = await this.#look();

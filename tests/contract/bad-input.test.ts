@@ -40,6 +40,7 @@ import {
   type Transport,
 } from '../support/transport.ts';
 import { badInputs, fineInputs } from './bad-input.ts';
+import { readOnlySnapshot } from '../support/read-only.ts';
 
 const [patch] = writers;
 const limit = 1_048_576;
@@ -184,8 +185,10 @@ describe.each(transportNames)('through %s', (name) => {
     }
 
     async function open(options: Parameters<typeof runStored>[0], readOnly: boolean): Promise<Opened> {
-      const running = await runStored(options);
-      running.admin.readOnly = readOnly;
+      const running = await runStored({
+        ...options,
+        ...(readOnly && { snapshot: readOnlySnapshot(sampleSnapshot()) }),
+      });
       return [running, await transports[name](running.admin), readAudit(running.admin)];
     }
 

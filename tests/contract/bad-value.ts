@@ -68,6 +68,16 @@ export const badValues: readonly BadInput[] = [
   ),
   ...['/root_user', '/strip_db_esc'].flatMap((field) => values(invalid, service, field, notFlags)),
   ...values(invalid, '/', '/read_only', notFlags),
+  ...patches(
+    invalid,
+    '/',
+    Object.fromEntries(
+      [...strange.slice(0, -1), ...notTexts, JSON.stringify('x'.repeat(1025))].map((value) => [
+        `replace /read_only true|add /read_only_reason ${value}`,
+        ['1 /read_only_reason'],
+      ]),
+    ),
+  ),
   ...values(invalid, service, '/router_options', [
     ...[many, 'null', '[]', '"a"', '["a"]'],
     ...at('/a', '{"a":1}', '{"a":true}', '{"a":null}', '{"a":{}}', '{"a":["b"]}', String.raw`{"a":"\u0000"}`),
@@ -305,7 +315,8 @@ export const commandsWhileReadOnly: readonly BadInput[] = [
     'DELETE /users/nobody',
     'POST /servers',
     'DELETE /servers/Spare-DB',
-    'DELETE /commands/none?nonsense=1',
+    'DELETE /servers/none?nonsense=1',
+    'PUT /history/none/undo',
   ]),
   ...noPatches('403 read-only', { '[{"op":"replace","path":"/max_connection","value":50}]': [], '{': [] }),
 ].map((input) => ({ ...input, readOnly: true as const }));

@@ -272,7 +272,7 @@ export const additions: readonly Endpoint[] = [
   command('POST', '/sequence', '', { ...sequence, ...ours }),
   command('DELETE', '/sessions', '', { ...ours, search: [...criteria, 'all'], query: 'user=alice' }),
   list('/commands', 'command', '', live),
-  command('DELETE', '/commands/:id', 'sample-1', ours),
+  command('DELETE', '/commands/:id', 'sample-1', { ...ours, worksReadOnly: true }),
   item('/', 'interface', '', open),
   patch('/', 'interface', '', [{ op: 'replace', path: '/read_only', value: true }], {
     ...ours,
@@ -280,8 +280,8 @@ export const additions: readonly Endpoint[] = [
   }),
   command('GET', '/ready', '', open),
   list('/fleet', 'fleet node', '', live),
-  command('POST', '/fleet/behind/retry', '', ours),
-  command('DELETE', '/fleet/:node', 'paris', ours),
+  command('POST', '/fleet/behind/retry', '', { ...ours, worksReadOnly: true }),
+  command('DELETE', '/fleet/:node', 'paris', { ...ours, worksReadOnly: true }),
   list('/alerts', 'alert', '', live),
   list('/history', 'history entry', '', {
     ...live,

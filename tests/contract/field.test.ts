@@ -15,12 +15,13 @@ import { hold } from 'gateway-admin-core/testing';
 import type * as z from 'zod/mini';
 
 import { fieldTables, isShown, type Field as OfTable, type Fields } from '../docs/tables.ts';
-import { sampleDocument } from '../support/document.ts';
+import { sampleDocument, sampleSnapshot } from '../support/document.ts';
+import { readOnlySnapshot } from '../support/read-only.ts';
 import { appliedTo, openRunning, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 import { runSampleFleet } from '../support/sample-fleet.ts';
 import { transports, type Answer, type Transport } from '../support/transport.ts';
 import { fields, isBelowSeveral, isOf, places, valuesAt, type Field } from './field.ts';
-import { modifiableFields } from './modifiable-field.ts';
+import { modifiableFields, type ModifiableField } from './modifiable-field.ts';
 
 const create: Transition = (snapshot, context) =>
   createResource(snapshot, 'services', { name: 'New Service', router: 'cli' }, context);
@@ -64,7 +65,10 @@ async function heldAdmin(): Promise<Admin> {
       authorize: createRoles({ administrators: ['ada'] }),
     },
   });
-  const body = JSON.stringify([{ op: 'replace', path: '/read_only', value: true }]);
+  const body = JSON.stringify([
+    { op: 'replace', path: '/read_only', value: true },
+    { op: 'add', path: '/read_only_reason', value: 'The network is changed.' },
+  ]);
   const headers = { 'content-type': 'application/json-patch+json' };
   await admin.handle({ method: 'PATCH', target: '/', headers, body });
   return admin;
@@ -120,8 +124,8 @@ describe('a representation', () => {
 describe('a modifiable field', () => {
   let transport: Transport | undefined;
 
-  async function open(): Promise<Running> {
-    const running = runAdmin();
+  async function open(kind: ModifiableField['kind']): Promise<Running> {
+    const running = runAdmin(kind === 'interface' ? { snapshot: readOnlySnapshot(sampleSnapshot()) } : {});
     transport = await transports.core(running.admin);
     return running;
   }
@@ -139,7 +143,7 @@ describe('a modifiable field', () => {
   }
 
   it.each(modifiableFields)('$field of $read can be replaced', async (row) => {
-    const { gateway } = await open();
+    const { gateway } = await open(row.kind);
     const before = await read(row.read);
     const answer = await patch(row.patch, [{ op: 'replace', path: `/${row.field}`, value: row.value }]);
     expect(answer.status).toBe(200);
@@ -153,7 +157,7 @@ describe('a modifiable field', () => {
   });
 
   it.each(modifiableFields)('$field of $read can be tested, unless it is secret', async (row) => {
-    await open();
+    await open(row.kind);
     const before = await read(row.read);
     const value = row.shownAs === undefined ? 'guess' : before[row.shownAs];
     const answer = await patch(row.patch, [{ op: 'test', path: `/${row.field}`, value }]);
@@ -161,7 +165,7 @@ describe('a modifiable field', () => {
   });
 
   it.each(modifiableFields)('$field of $read can be removed only if it is optional', async (row) => {
-    await open();
+    await open(row.kind);
     const answer = await patch(row.patch, [{ op: 'remove', path: `/${row.field}` }]);
     const can = row.removed === 'absent' || row.removed === 'empty';
     expect(answer.status).toBe(can ? 200 : 422);

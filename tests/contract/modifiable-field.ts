@@ -188,5 +188,14 @@ export const modifiableFields: readonly ModifiableField[] = [
   ...rows('user', '/users', '/users/ADA', [
     ['password', isText(4096), 'a new password', { hashedAs: 'passwordHash' }],
   ]),
-  ...rows('interface', '/', '/', [['read_only', isFlag, true]]),
+  // Of an interface that is read-only.
+  ...rows('interface', '/', '/', [
+    [
+      'read_only',
+      isFlag,
+      false,
+      { shownAs: 'read_only', moves: { read_only_since: undefined, read_only_reason: undefined } },
+    ],
+    ['read_only_reason', isText(1024), 'The network is changed.', 'optional'],
+  ]),
 ];

@@ -2,6 +2,7 @@
  * How each problem code is provoked at an endpoint: one row for each code.
  */
 import {
+  patchInterface,
   createListener,
   createUser,
   deleteResource,
@@ -15,12 +16,11 @@ import {
   type ProblemCode,
   type Transition,
 } from 'gateway-admin-core';
-import type { SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
 import { boundRoutes } from '../docs/tables.ts';
 import { createWorld, type Node, type World } from '../fleet/node.ts';
-import { altered } from '../support/altered-store.ts';
+import { sampleSnapshot } from '../support/document.ts';
 import { appendTo, foreignRecord } from '../support/foreign-node.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
@@ -30,6 +30,7 @@ import { openSampleFleet, runSampleFleet, runWithEndedNode } from '../support/sa
 import { openedSessions } from '../support/opened-session.ts';
 import { openRunning, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 import { endpoints, requestOf, targetOf, withQuery, type Endpoint } from './endpoint.ts';
+import { readOnlySnapshot } from '../support/read-only.ts';
 
 type Options = Parameters<typeof runAdmin>[0];
 
@@ -45,8 +46,6 @@ interface Provocation {
   readonly before?: (running: Running & Partial<Pick<Node, 'cut'>>, send: () => Promise<unknown>) => unknown;
   /** Whether the interface is a node of a fleet. The endpoints of a fleet have nothing to do elsewhere. */
   readonly inFleet?: boolean;
-  /** Changes the shared store of the fleet. */
-  readonly wrap?: (store: SharedStore) => SharedStore;
   /** Whether time must pass until the answer. */
   readonly isLate?: true;
 }
@@ -147,19 +146,12 @@ const gatewayOf = ({ path }: Endpoint): ReturnType<typeof sampleGateway> =>
 
 const isOfHistory = ({ path }: Pick<Endpoint, 'path'>): boolean => path.startsWith('/history');
 
-/** In a fleet, the mode of the interface is changed in the shared store. */
-const unconfirmed = (): Provocation => {
-  let isSilent = false;
-  const wrap = (store: SharedStore): SharedStore =>
-    altered(store, { append: (...how) => (isSilent ? new Promise(() => undefined) : store.append(...how)) });
-  const before = (): void => void (isSilent = true);
-  return { inFleet: true, wrap, before, isLate: true };
-};
+/** Whether the host is asked for nothing. */
+const isWithoutEffects = (endpoint: Endpoint): boolean => ['users', ''].includes(kindOf(endpoint));
 
 /** A command without effects waits for the store. */
 const unanswered: Row = (endpoint) => {
-  if (endpoint.path === '/') return unconfirmed();
-  if (kindOf(endpoint) !== 'users') return { options: { gateway: holding(endpoint) }, isLate: true };
+  if (!isWithoutEffects(endpoint)) return { options: { gateway: holding(endpoint) }, isLate: true };
   const store = new FailingStore();
   const before = (): void => store.fail('never answers, and nothing is kept');
   return { store, before, isLate: true };
@@ -171,16 +163,18 @@ const stoppedAndDeleted = sequence(
   (snapshot, context) => deleteResource(snapshot, 'services', 'Report Service', context),
 );
 
-/** Changes the users, and then a monitor. */
-const usersAndMore = sequence(
+/** Changes the users and the interface, and then a monitor. */
+const changedWithMonitor = sequence(
   (snapshot, context) => createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context),
+  (snapshot, context) =>
+    patchInterface(snapshot, [{ op: 'replace', path: '/read_only', value: true }], context),
   (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context),
 );
 
 const inProgress: Row = (endpoint) => ({
   options: { gateway: holding(endpoint) },
   async before({ admin, clock }, send) {
-    void (kindOf(endpoint) === 'users' ? admin.execute(usersAndMore) : send());
+    void (isWithoutEffects(endpoint) ? admin.execute(changedWithMonitor) : send());
     await clock.advance(longTime);
   },
 });
@@ -188,8 +182,7 @@ const inProgress: Row = (endpoint) => ({
 /** A store that has failed before. A store keeps no sessions, so they are reported anew. */
 const withoutStore: Row = (endpoint) => {
   // Other nodes may have changed who may do what the running interface alone does.
-  if (/^\/(?:$|commands|fleet)/.test(endpoint.path))
-    return { inFleet: true, before: ({ cut }) => cut?.(true) };
+  if (/^\/(?:commands|fleet)/.test(endpoint.path)) return { inFleet: true, before: ({ cut }) => cut?.(true) };
   const store = new FailingStore();
   return {
     store,
@@ -288,7 +281,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'login-throttled': logIn('throttled'),
   overloaded: logIn('overloaded'),
   forbidden: () => ({ options: { access: { authorize: () => false } } }),
-  'read-only': () => ({ before: ({ admin }) => void (admin.readOnly = true) }),
+  'read-only': () => ({ options: { snapshot: readOnlySnapshot(sampleSnapshot()) } }),
   'not-ready': () => ({ before: ({ admin }) => admin.close() }),
   'origin-refused': () => ({ headers: { host: 'gateway.example' } }),
   internal: () => ({
@@ -490,11 +483,10 @@ function isRequestAlone(provocation: Provocation): boolean {
 
 /** The interface for the provocation of a code at an endpoint. */
 async function openFor(code: ProblemCode, endpoint: Endpoint, provocation: Provocation): Promise<Running> {
-  const { store, options, inFleet = isOfFleet(endpoint), wrap } = provocation;
+  const { store, options, inFleet = isOfFleet(endpoint) } = provocation;
   const all = { hasher, ...options };
-  const inFleetOf = { ...all, ...(wrap === undefined ? {} : { wrap }) };
   const openAlone = () => (store === undefined ? runAdmin(all) : openRunning(store, all));
-  const running = await (inFleet ? runWithEndedNode(inFleetOf) : openAlone());
+  const running = await (inFleet ? runWithEndedNode(all) : openAlone());
   return code === 'command-not-abandonable' ? running : runFor(endpoint, running);
 }
 

@@ -48,7 +48,10 @@ function tableWith(first: string): Table {
   return table;
 }
 
-const commands = endpoints.filter(({ method }) => method !== 'GET');
+const commands = [
+  ...endpoints.filter(({ method }) => method !== 'GET'),
+  ...additions.filter(({ method, path }) => method === 'PATCH' && path === '/'),
+];
 
 const facts = { state: 'a', user: 'b', address: 'c', service: 'My Service', connected: 7 };
 const report: readonly HostReport[] = [
@@ -177,6 +180,7 @@ type CommandName = Exclude<
 const interval = [{ op: 'replace', path: '/monitor_interval', value: 7 }] as const;
 const port = [{ op: 'replace', path: '/port', value: 7 }] as const;
 const connections = [{ op: 'replace', path: '/max_connection', value: 7 }] as const;
+const hold = [{ op: 'replace', path: '/read_only', value: true }] as const;
 const parameter = [{ op: 'add', path: '/parameters/new', value: 'x' }] as const;
 
 /** A call of each function that changes the sample: a new function without a call does not compile. */
@@ -218,6 +222,7 @@ const calls: Readonly<Record<CommandName, Command>> = {
     library.createUser(snapshot, { name: 'eve', passwordHash: 'x' }, context),
   changePassword: (snapshot, context) => library.changePassword(snapshot, 'ada', 'x', context),
   deleteUser: (snapshot, context) => library.deleteUser(snapshot, 'ada', context),
+  patchInterface: (snapshot, context) => library.patchInterface(snapshot, hold, context),
 };
 
 const table = tablesOf(read('docs/functions.md')).find(({ header }) => header.includes('Endpoint'));

@@ -31,6 +31,9 @@ export type Decided =
 /** Decides a command; `undefined` for a command that the model does not know. */
 export function decide(before: Configuration, command: Command, asking: Asking): Decided | undefined {
   const [path = '', query = ''] = command.path.split('?');
+  const isHeld = before.get('/')?.['read_only'] === true && command.method !== 'GET';
+  // What changes no configuration, and what may end the mode, goes on.
+  if (isHeld && !/^\/(?:$|commands\/|history\/.*\/undo$)/.test(path)) return { code: 'read-only' };
   if (command.method === 'POST' && path === '/sequence') return decideAll(before, command.body, asking);
   const [, collection = '', name, action, part] = path.split('/');
   const decider =
@@ -81,6 +84,12 @@ const deciders: Readonly<Record<string, Decider>> = {
   'DELETE servers/:name/maintenance': ({ before, link, fields }) => ({
     next: before.with(link, { ...fields, status: [] }),
   }),
+  // The reason goes with the mode.
+  'PATCH ': (given) => {
+    const next = patch(given).next ?? given.before;
+    const isHeld = next.get('/')?.['read_only'] === true;
+    return { next: isHeld ? next : next.with('/', { read_only: false }) };
+  },
   // Sessions and connections are no configuration.
   'DELETE services/:name/sessions': ({ before }) => ({ next: before }),
   'DELETE servers/:name/connections': ({ before }) => ({ next: before }),

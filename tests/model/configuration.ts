@@ -78,6 +78,8 @@ export class Configuration {
         for (const listener of (listeners ?? []) as readonly Fields[])
           resources.set(keyOf(`${link}/listeners/${String(listener['name'])}`), listener);
       }
+    const { interface: own = { read_only: false } } = document as { readonly interface?: Fields };
+    resources.set('/', own);
     const open = listIn<Fields>(document, 'sessions').map((session) => ({
       service: keyOf(String(session['service'])),
       servers: listIn<Fields>(session, 'connections').map(({ server }) => keyOf(String(server))),

@@ -73,7 +73,6 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'servers.closeConnections': ['partly-done'],
   'sessions.closeMany': ['service-not-found', 'server-not-found', 'partly-done'],
   'monitors.create': ['partly-done'],
-  'interface.patch': ['outcome-unknown'],
   'users.create': ['user-exists', 'password-unacceptable'],
   'users.delete': ['last-user'],
   'commands.abandon': ['command-not-abandonable'],
@@ -103,9 +102,9 @@ export function isResourceCommand(route: BoundRoute): boolean {
   return isCommand(route) && !isAction(route);
 }
 
-/** Admin users are the only resources that the host knows nothing of. */
+/** The host knows nothing of admin users and of the interface itself. */
 function asksHost(route: BoundRoute): boolean {
-  return isResourceCommand(route) && !route.id.startsWith('users.');
+  return isResourceCommand(route) && !/^(?:users|interface)\./.test(route.id);
 }
 
 /** Whether the nodes of a fleet share what a route changes, and each of them asks its gateway. */

@@ -114,6 +114,7 @@ const resources: Readonly<Record<string, readonly [subject: string, link: string
   history: ['sample-1', '/history'],
   // All users are one resource.
   users: ['ADA', '/users'],
+  interface: ['', '/'],
 };
 
 const commands = boundRoutes.flatMap((route) => {

@@ -206,11 +206,13 @@ describe('reverting a patch', () => {
 });
 
 /** The settings as they are kept, of the resource that an event is about. */
-function storedSettings({ services, servers, monitors, filters }: Snapshot, event: Updated): object {
+function storedSettings(snapshot: Snapshot, event: Updated): object {
+  const { services, servers, monitors, filters, interface: own } = snapshot;
   if ('service' in event) return services.find(event.service)?.settings ?? {};
   if ('server' in event) return servers.find(event.server)?.settings ?? {};
   if ('monitor' in event) return monitors.find(event.monitor)?.settings ?? {};
-  return filters.find(event.filter)?.settings ?? {};
+  if ('filter' in event) return filters.find(event.filter)?.settings ?? {};
+  return own.settings;
 }
 
 /** The snapshot once something else has been put where an update put something, or took it away. */
@@ -510,9 +512,9 @@ describe('canRevert', () => {
   const revertible = types.filter((type) => canRevert(ofType(type)));
 
   it('is true for changes by command that can be undone, and for no other event', () => {
-    const updated = ['filter.updated', 'monitor.updated', 'server.updated', 'service.updated'];
-    const stepped = ['monitor.started', 'monitor.stopped', 'service.started', 'service.stopped'];
     const kinds = ['filter', 'listener', 'monitor', 'server', 'service'];
+    const updated = ['filter', 'interface', 'monitor', 'server', 'service'].map((kind) => `${kind}.updated`);
+    const stepped = ['monitor.started', 'monitor.stopped', 'service.started', 'service.stopped'];
     const members = kinds.flatMap((kind) => [`${kind}.created`, `${kind}.deleted`]);
     expect(revertible.toSorted()).toEqual([...updated, ...stepped, ...members, 'user.created'].toSorted());
   });

@@ -247,7 +247,7 @@ const lateSeal: Waiting['options'] = (wait) => ({
 
 const waitings = Object.entries<readonly [Waiting['options'], Waiting['ask'], Waiting['answer']]>({
   'the audit record of a command': [lateSink, asking({}), done],
-  'the audit record of an action': [lateSink, patchOf('/', readOnly), [200, undefined]],
+  'the audit record of the read-only mode': [lateSink, patchOf('/', readOnly), [200, undefined]],
   'the audit record of a command of the host': [
     lateSink,
     async (admin) => (await admin.execute(stop)).outcome,

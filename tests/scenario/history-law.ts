@@ -1,10 +1,11 @@
 /**
  * The laws of the history: it lists the commands that have changed something, and says what can be undone.
  */
-import { toDocument, type Admin } from 'gateway-admin-core';
+import type { Admin } from 'gateway-admin-core';
 
 import { foldFaults } from '../model/judge.ts';
 import type { ShownEvent } from '../model/configuration.ts';
+import { wholeDocument } from '../support/configuration.ts';
 import { jsonOf } from '../support/json-body.ts';
 import type { Step } from './scenario.ts';
 import type { Stage } from './stage.ts';
@@ -37,7 +38,7 @@ export async function historyFaults(stage: Stage, admin: Admin, given: Given): P
   const faults = [
     ...placeFaults(given),
     ...cancelFaults(given),
-    ...foldFaults(stage.document, given.history.toReversed(), toDocument(admin.snapshot)),
+    ...foldFaults(stage.document, given.history.toReversed(), wholeDocument(admin.snapshot)),
   ];
   for (const { id, undo } of given.history) {
     const { status } = await ask(stage, admin, 'PUT', `/history/${id}/undo?dry_run=true`);

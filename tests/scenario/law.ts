@@ -26,7 +26,7 @@ export async function faultsAtRest(stage: Stage, steps: readonly Step[]): Promis
   const all = [...steps.flatMap(({ seen }) => seen), ...stage.takeSeen()];
   const { admin } = place.process ?? {};
   if (admin === undefined) return ['the interface does not start'];
-  const shown = configuration(admin.snapshot);
+  const [shown, mode] = [configuration(admin.snapshot), admin.snapshot.interface];
   const differences = place.gateway.differences(admin.snapshot);
   const open = admin.commands().map(({ id }) => `the command ${id} is still open`);
   const history = await historyOf(stage, admin);
@@ -34,7 +34,8 @@ export async function faultsAtRest(stage: Stage, steps: readonly Step[]): Promis
   await perform(stage, 'restart');
   const next = place.process?.admin;
   if (next === undefined) return ['the interface does not start again'];
-  const isSame = sameJson(shown, configuration(next.snapshot));
+  const isSame =
+    sameJson(shown, configuration(next.snapshot)) && sameJson(mode, next.snapshot.interface);
   const kept = await historyOf(stage, next);
   return [
     ...differences.map((text) => `in the end, ${text}`),

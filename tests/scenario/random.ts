@@ -44,6 +44,7 @@ export function drawSteps(random: Random, known: Known, number: number): readonl
   if (random.chance(0.05)) return conditional(random, known, number);
   if (random.chance(0.04)) return abandoned(random, known, number);
   if (random.chance(0.04)) return inBetween(random, known, number);
+  if (random.chance(0.03)) return held(random, known, number);
   return [random.pick(known.theme.steps)(random, known, number)];
 }
 
@@ -123,6 +124,20 @@ function inBetween(random: Random, { clients, theme }: Known, number: number): r
     `c${String(clients + 1)}: ${parts.join(' + ')}`,
     ...random.pick([...deaths, [report(random)], [report(random)]]),
     'wait 5s',
+  ];
+}
+
+/** The interface is read-only for a while, or until somebody else ends that. */
+function held(random: Random, { clients, theme }: Known, number: number): readonly string[] {
+  const [first = '', second = '', third = ''] = [1, 2, 3].map((more) => `c${String(clients + more)}`);
+  const mode = (value: boolean) => ({ op: 'replace', path: '/read_only', value });
+  const why = random.chance(0.5) ? [{ op: 'add', path: '/read_only_reason', value: String(number) }] : [];
+  const ends = [`PUT /history/{${first}}/undo`, `PATCH / ${JSON.stringify([mode(false)])}`];
+  return [
+    `${first}: PATCH / ${JSON.stringify([mode(true), ...why])}`,
+    ...random.pick([[], [report(random)], ['wait 12s'], random.pick(deaths)]),
+    `${second}: ${random.pick(theme.commands)(random, number)}`,
+    `${third}: ${random.pick(ends)}`,
   ];
 }
 

@@ -4,7 +4,6 @@
  */
 import {
   createSnapshot,
-  toDocument,
   type AdminOptions,
   type AdminResponse,
   type AuditRecord,
@@ -32,6 +31,7 @@ import {
 
 import type { Command } from '../model/command.ts';
 import { inShort } from '../support/audit-reader.ts';
+import { wholeDocument } from '../support/configuration.ts';
 import { jsonOf } from '../support/json-body.ts';
 import type { Line } from '../support/taken-line.ts';
 import { document as usual } from './document.ts';
@@ -257,7 +257,7 @@ export class Stage {
     };
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const principal = who === stranger ? null : { name: who };
-    const before = toDocument(admin.snapshot);
+    const before = wholeDocument(admin.snapshot);
     const isIdle = admin.commands().length === 0;
     const handled = admin.handle({ method, target, headers, ...content, principal });
     const command = { method, path: target, body };
@@ -272,7 +272,7 @@ export class Stage {
       const content = response.body === undefined ? undefined : await jsonOf(response);
       this.#note(who, path, response, content);
       const { command, code } = (content ?? {}) as Partial<Problem>;
-      const after = toDocument(admin.snapshot);
+      const after = wholeDocument(admin.snapshot);
       this.passed.push({ what: 'answer', client, status: response.status, after, command, code });
       const shown = response.status === 200 && path === given ? patched(request, content) : content;
       this.say(`${client}: ${this.#textOfAnswer(response, shown)}`, node);

@@ -12,6 +12,7 @@ import {
 } from 'gateway-admin-core';
 import type { ApplyWay, InspectWay } from 'gateway-admin-core/testing';
 
+import { setReadOnly } from '../support/read-only.ts';
 import { storeWays, type StoreWay } from './store.ts';
 import type { Place, Request, Stage } from './stage.ts';
 
@@ -335,16 +336,16 @@ export const vocabulary: readonly Row[] = [
   },
   {
     form: '[<node> ]host begins the read-only mode',
-    means: 'the program sets `admin.readOnly`',
+    means: 'the program executes `patchInterface`',
     perform: (stage, { node }) => {
-      setReadOnly(stage.place(node), true);
+      changeMode(stage.place(node), true);
     },
   },
   {
     form: '[<node> ]host ends the read-only mode',
     means: 'the program ends the mode',
     perform: (stage, { node }) => {
-      setReadOnly(stage.place(node), false);
+      changeMode(stage.place(node), false);
     },
   },
   {
@@ -500,8 +501,8 @@ function giveSink(stage: Stage, required: boolean): void {
   stage.options = { ...stage.options, observe: { audit: { sink: stage.sink, required } } };
 }
 
-function setReadOnly({ process }: Place, readOnly: boolean): void {
-  if (process?.admin !== undefined) process.admin.readOnly = readOnly;
+function changeMode({ process }: Place, isReadOnly: boolean): void {
+  if (process?.admin !== undefined) void setReadOnly(process.admin, isReadOnly);
 }
 
 async function closed({ process }: Place): Promise<void> {

@@ -18,7 +18,7 @@ import {
 
 import { foldRecord } from '../support/internal.ts';
 import { foldFaults } from '../model/judge.ts';
-import { configuration, textInAnyOrder } from '../support/configuration.ts';
+import { configuration, textInAnyOrder, wholeDocument } from '../support/configuration.ts';
 import { jsonOf } from '../support/json-body.ts';
 
 /** A command with what it has changed. */
@@ -176,7 +176,7 @@ export class Ledger {
   /** The entries amount to what is shown, by another implementation. Only what was abandoned can settle out of order. */
   async lookAtSum(admin: Admin): Promise<void> {
     const entries = (await read(admin, '/history?fields=events')) as Parameters<typeof foldFaults>[1];
-    const [beginning, end] = [toDocument(this.#beginning), toDocument(admin.snapshot)];
+    const [beginning, end] = [toDocument(this.#beginning), wholeDocument(admin.snapshot)];
     this.faults.push(...foldFaults(beginning, entries.toReversed(), end));
   }
 

@@ -286,6 +286,7 @@ describe('a snapshot in a console', () => {
         '  tasks: Array(2) [ "Load Average", "Rotate" ],',
         '  modules: Array(3) [ "pgclient", "qlafilter", "readconnroute" ],',
         '  logs: { version, last_flushed, attributes },',
+        '  interface: { settings },',
         '  servers: Collection(4) [ "db-serv-1", "DB Server 2", "db-serv-3", "Spare DB" ],',
         '  services: Collection(4) [ "My Service", "Bare Service", "Report Service", "Spare Service" ],',
         '  monitors: Collection(3) [ "Main Monitor", "Idle Monitor", "Failed Monitor" ],',

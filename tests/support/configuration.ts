@@ -3,6 +3,11 @@
  */
 import { toDocument, type GatewayDocument, type Snapshot } from 'gateway-admin-core';
 
+/** A document, and what no document has: the settings of the interface itself. */
+export function wholeDocument(snapshot: Snapshot): GatewayDocument {
+  return { ...toDocument(snapshot), ...{ interface: snapshot.interface.settings } };
+}
+
 /** What a restart must bring back: not what the host sees, counts or did in this life. */
 export function configuration(snapshot: Snapshot): GatewayDocument {
   return configurationIn(toDocument(snapshot));

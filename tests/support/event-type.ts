@@ -51,5 +51,6 @@ export const eventTypes: Readonly<Record<AdminEvent['type'], EventRow>> = {
   'user.updated': { from: 'command' },
   'user.rehashed': { from: 'command' },
   'user.deleted': { from: 'command' },
+  'interface.updated': { from: 'command' },
   'command.failed': { from: 'runtime', isOfNode: true },
 };

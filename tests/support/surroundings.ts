@@ -11,23 +11,22 @@ type Surroundings = Parameters<Extract<BoundResourceRoute, { readonly kind: 'ite
 
 /**
  * The surroundings of an interface without a store and without a log-in, in which no command is in flight. Nothing is
- * abandoned or forgotten, and no mode changes, except in name.
+ * abandoned or forgotten, except in name.
  */
 export const surroundings: Surroundings = {
   times: createTimeFormat(sampleZone),
   now: () => Date.parse('2016-09-10T00:00:00Z'),
   self: {
     state: () => ({
-      ...{ ready: true, read_only: false, unknown_outcomes: 0, time_zone: sampleZone, version: '1.2.3' },
+      ...{ ready: true, unknown_outcomes: 0, time_zone: sampleZone, version: '1.2.3' },
       links: { services: '/services' },
     }),
     begun: 0,
     outages: () => ({}),
     deadlineFailures: () => [],
     watchedSince: () => undefined,
-    setReadOnly: () => Promise.resolve({ outcome: 'accepted' }),
   },
-  commands: { list: () => [], abandon: () => Promise.resolve({ outcome: 'accepted' }) },
+  commands: { list: () => [], abandon: () => Promise.resolve(undefined) },
   history: createHistory({
     entries: new History(sampleSnapshot()).entries,
     configuration: sampleSnapshot,
@@ -43,6 +42,6 @@ export const surroundings: Surroundings = {
     announcementFailure: () => undefined,
     retry: () => undefined,
     standingOf: () => undefined,
-    forget: () => Promise.resolve({ outcome: 'accepted' }),
+    forget: () => Promise.resolve(undefined),
   },
 };

@@ -148,9 +148,7 @@ export function commandRoute<T>({
 
 /** Creates a route that changes the running interface. @internal */
 export function actionRoute<T>(
-  route: Described &
-    Partial<Pick<Route, 'mediaTypes'>> &
-    Omit<ActionRoute<Surroundings, T>, Exclude<keyof Route, 'kind' | 'method'>>,
+  route: Described & Omit<ActionRoute<Surroundings, T>, Exclude<keyof Route, 'kind' | 'method'>>,
 ): ActionRoute<Surroundings, T> {
   return {
     aliases: [],
@@ -158,6 +156,7 @@ export function actionRoute<T>(
     search: [],
     fields: [],
     mediaTypes: [],
+    worksReadOnly: true,
     ...route,
   };
 }

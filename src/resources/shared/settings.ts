@@ -41,7 +41,7 @@ import {
 import { commandQuery, patchMediaTypes, type Route } from '../../http/route.ts';
 import { copyOperations, parseOperations, type Operation, type ParsedOperation } from '../../json/patch.ts';
 import { assertObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
-import { ok, problem, problemOf, type Result } from '../../problem.ts';
+import { fail, ok, problemOf, type Result } from '../../problem.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import {
   find,
@@ -198,6 +198,23 @@ function decideFound<S extends State, T extends ConfiguredEntity, K extends Sing
 const inverseRules = { maxOperations: Infinity, maxPointerLength: Infinity };
 
 /**
+ * The operations of the inverse of an update, as a host has passed them. Refused if they are none, or are operations
+ * that no inverse has.
+ *
+ * @internal
+ */
+export function parsedInverse(inverse: readonly Operation[]): Result<readonly ParsedOperation[]> {
+  // An event from a journal is not frozen, so its operations are copied.
+  const parsed = copyOperations(inverse, valueLimits, inverseRules);
+  // A copy could show a secret under another name, and several copies could multiply the size of a value.
+  if (!parsed.ok || !parsed.value.some(({ op }) => op === 'copy' || op === 'move')) return parsed;
+  return fail(
+    'op-not-allowed',
+    'The inverse of an event must not contain copy or move. Pass the event as it was published.',
+  );
+}
+
+/**
  * Decides the undo of an update: applies its inverse, with one event and one effect, as for a patch. Refused if a value
  * that the update changed has changed since.
  */
@@ -207,15 +224,8 @@ function revertUpdate<S extends State, T extends ConfiguredEntity, K extends Sin
   event: UpdateEvent<K, T['settings']>,
   context: Context,
 ): UpdateDecision<S, T, K> {
-  // An event from a journal is not frozen, so its operations are copied.
-  const parsed = copyOperations(event.inverse, valueLimits, inverseRules);
+  const parsed = parsedInverse(event.inverse);
   if (!parsed.ok) return refused(snapshot, parsed.problem);
-  // A copy could show a secret under another name, and several copies could multiply the size of a value.
-  if (parsed.value.some(({ op }) => op === 'copy' || op === 'move')) {
-    const detail =
-      'The inverse of an event must not contain copy or move. Pass the event as it was published.';
-    return refused(snapshot, problem('op-not-allowed', detail));
-  }
   const { named } = settings;
   const found = lookUp(snapshot, named, event[named.singular]);
   if (!found.ok) return refused(snapshot, found.problem, [linkOfCollection(named)]);

@@ -4,7 +4,7 @@
  */
 import { isTrusted } from '../../core/decision.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
-import type { DecidedAction, Route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import type { Json } from '../../json/value.ts';
 import type { HostAttempt, WriteRecord } from '../../ports/audit-record.ts';
 import { cut, type Problem } from '../../problem.ts';
@@ -39,8 +39,8 @@ export interface Attempt {
   body?: Json;
   /** What has become of the command. */
   readonly trace: Trace;
-  /** An action that was not refused. */
-  acted?: Exclude<DecidedAction, { readonly outcome: 'refused' }>;
+  /** What has become of an action that was not refused. */
+  acted?: 'accepted' | 'unchanged';
   /** The result of the command. */
   execution?: Execution;
   /** The end of an attempt at an endpoint of the host, in the words of the host. */
@@ -86,12 +86,10 @@ function commandOf({ about, trace }: Attempt): string | undefined {
 
 /** What the attempt was to change. Only the library is known to leave no secret in plain text in its events. */
 function changeOf(
-  { told, acted, trace, body = null }: Attempt,
+  { told, trace, body = null }: Attempt,
   isSecret: (name: string) => boolean,
 ): Pick<WriteEntry, 'change' | 'decided'> {
   if (told?.change !== undefined) return { change: toldChange(told.change, isSecret) };
-  const { patch = [] } = acted ?? {};
-  if (patch.length > 0) return { change: [{ operations: patch as unknown as Json }] };
   const { begun } = trace;
   if (begun !== undefined)
     return isTrusted(begun.decision)
@@ -114,7 +112,7 @@ export function endingOf(attempt: Attempt, revision: number): Ending {
     return { outcome, ...(told.code && { code: cut(told.code, longestName) as Problem['code'] }), revision };
   }
   if (execution !== undefined) return endingBy(execution, revision);
-  if (code === undefined) return { outcome: acted?.outcome ?? 'accepted', revision };
+  if (code === undefined) return { outcome: acted ?? 'accepted', revision };
   // A command that has begun can have changed something, whatever has failed after that.
   return { outcome: commandOf(attempt) === undefined ? 'refused' : 'unknown', code, revision };
 }

@@ -167,8 +167,8 @@ function useOf(event: EntryEvent): readonly Use[] {
   const kind = kindOf(event);
   const verb = oppositeOf(event)?.endpoint ?? endpointFor(event.inverse);
   const isListener = kind === 'listener';
-  const id = isListener ? `services.${verb}Listener` : `${kind}s.${verb}`;
-  const route = routes.find((each) => each.id === id);
+  const ids = isListener ? [`services.${verb}Listener`] : [`${kind}s.${verb}`, `${kind}.${verb}`];
+  const route = routes.find(({ id }) => ids.includes(id));
   const parameters = isListener
     ? { name: keyIn(event, 'service'), listener: keyIn(event, kind) }
     : { name: keyIn(event, kind) };

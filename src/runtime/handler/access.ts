@@ -8,7 +8,7 @@ import type { AdminRequest, Principal } from '../../http/message.ts';
 import {
   canonical,
   roles,
-  type ActionRoute,
+  type CommandRoute,
   type PathParameters,
   type Role,
   type Route,
@@ -49,7 +49,7 @@ export const nobody: Caller = Object.freeze({ principal: undefined, refusalIn: (
 /** A request with its route, and with the parameters as the client wrote them. */
 interface Asked {
   readonly request: AdminRequest;
-  readonly route: Route & Pick<ActionRoute<unknown>, 'worksReadOnly'>;
+  readonly route: Route & Partial<Pick<CommandRoute<Snapshot, unknown, Surroundings>, 'uses'>>;
   readonly parameters: PathParameters;
   readonly query: { readonly dryRun: boolean };
   /** Gets the caller before anything about the route is decided; `undefined` if the request changes nothing. */
@@ -87,8 +87,7 @@ async function admitTwice(running: Running, asked: Asked, { catchUp }: Coordinat
   const unread = await catchUp(['/users']);
   if (unread !== undefined) return unread.problem as Problem<ProblemCode>;
   const now = running.writer.snapshot;
-  const isMoved = refused === readOnly ? !running.mode.isReadOnly : now.users !== before.users;
-  if (!isMoved) return refused;
+  if (now.users === before.users && now.interface === before.interface) return refused;
   // A principal that the host has given is still the user of before. A password is checked again.
   return admitOn(typeof principal === 'object' ? before : now, running, asked);
 }
@@ -118,7 +117,7 @@ function decideOn(
       principal === undefined
         ? isOpen(running, asked.request, snapshot)
         : isSameUser(principal, before, snapshot);
-    return isKnown ? refusalTo(principal, running, asked) : unauthenticated;
+    return isKnown ? refusalTo(principal, running, asked, snapshot) : unauthenticated;
   };
   const refused = refusalIn(running.writer.snapshot);
   if (refused === undefined) asked.caller = { principal, refusalIn };
@@ -126,11 +125,26 @@ function decideOn(
 }
 
 /** Why a caller may not use a route now, by the rights of the caller and the read-only mode. @internal */
-export function refusalTo(principal: Principal | undefined, running: Running, usage: Usage): Refusal {
-  const { route, query } = usage;
-  const isWrite = route.kind === 'command' && route.worksReadOnly !== true && !query.dryRun;
-  const refused = forbiddenTo(principal, running, usage);
-  return refused ?? (isWrite && running.mode.isReadOnly ? readOnly : undefined);
+export function refusalTo(
+  principal: Principal | undefined,
+  running: Running,
+  usage: Usage,
+  snapshot: Snapshot,
+): Refusal {
+  return forbiddenTo(principal, running, usage) ?? readOnlyRefusal(running, usage, snapshot);
+}
+
+/** The refusal by the read-only mode; `undefined` if the mode is off, or has nothing against the request. */
+function readOnlyRefusal(
+  { surroundings }: Running,
+  { route, parameters, query }: Usage,
+  { interface: { settings } }: Snapshot,
+): Refusal {
+  if (!settings.read_only || route.kind !== 'command' || query.dryRun) return undefined;
+  const uses = route.uses?.(surroundings, parameters) ?? [];
+  return (uses.length === 0 ? [{ route }] : uses).every((use) => use.route.worksReadOnly)
+    ? undefined
+    : readOnly;
 }
 
 /** Whether a request needs no log-in, because the interface has none, or has none yet. @internal */
@@ -249,7 +263,7 @@ function forbidden(
 const readOnly = problem(
   'read-only',
   'The interface is read-only at the moment. Nothing was changed. An administrator can end this with PATCH /, and GET / ' +
-    'shows who has begun it.',
+    'shows who has begun it, when and why.',
 );
 
 /** A scheme that no browser knows. A 401 must have a challenge (RFC 9110 §15.5.2), and this one opens no dialog. */

@@ -52,7 +52,9 @@ function isCommandAt(path: string, route: BoundRoute): route is Command {
 async function refusalOf(route: Command, arrival: Arrival, running: Running): Promise<Problem | undefined> {
   const { caller, parameters } = arrival;
   const usage = { route, parameters, query: noQuery.value };
-  const refused = refusalTo(caller.principal, running, usage) ?? running.writer.refuseClosed()?.problem;
+  const refused =
+    refusalTo(caller.principal, running, usage, running.writer.snapshot) ??
+    running.writer.refuseClosed()?.problem;
   if (refused !== undefined) return refused;
   if (isSequence(route)) return undefined;
   const { method, mediaTypes, mayLackBody, search } = route;

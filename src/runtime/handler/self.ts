@@ -1,5 +1,5 @@
 /**
- * Self: the running interface as `GET /` shows it and `PATCH /` changes it.
+ * Self: the running interface as `GET /` shows it.
  */
 import { routes } from '../../resources/index.ts';
 import type { InterfaceRepresentation, RunningInterface } from '../../resources/interface.ts';
@@ -11,13 +11,11 @@ import { libraryVersion } from '../version.ts';
 
 /** Creates what the endpoints of the interface itself need. @internal */
 export function createSelf(parts: Parts): RunningInterface {
-  const { writer, journal, audit, drains, watched, clock, mode, place, timeZone, refuseAll } = parts;
+  const { writer, journal, audit, drains, watched, clock, place, timeZone, refuseAll } = parts;
   return Object.freeze({
     state: () => ({
       ...place,
       ready: writer.refuseClosed() === undefined && journal.outage === undefined && refuseAll() === undefined,
-      read_only: mode.isReadOnly,
-      ...(mode.by === undefined ? {} : { read_only_by: mode.by }),
       ...(journal.hasStore ? { store: storeState(journal) } : {}),
       unknown_outcomes: writer.commands().filter(({ outcome }) => outcome === 'unknown').length,
       time_zone: timeZone,
@@ -28,7 +26,6 @@ export function createSelf(parts: Parts): RunningInterface {
     outages: () => ({ ...outageOf('store', journal), ...outageOf('audit', audit) }),
     deadlineFailures: drains.failuresOf,
     watchedSince: watched.since,
-    setReadOnly: mode.change,
   });
 }
 

@@ -57,7 +57,8 @@ const router = createRouter(boundRoutes.filter(isTaken));
 function isTaken(route: BoundRoute): route is CommandRoute {
   if (route.kind !== 'command' || !('find' in route)) return false;
   // An undo is a sequence of its own, of the commands of another moment. A path without a query chooses no sessions.
-  return !route.path.startsWith('/history/') && route.id !== 'sessions.closeMany';
+  // The read-only mode ends alone: it refuses every sequence.
+  return !route.path.startsWith('/history/') && !['sessions.closeMany', 'interface.patch'].includes(route.id);
 }
 
 /** Makes the route that takes the commands of a request as one command. @internal */

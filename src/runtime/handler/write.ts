@@ -1,18 +1,18 @@
 /**
  * Writing: the answers of the routes that change something, which are commands and the actions of the interface itself.
  */
-import { refused } from '../../core/decision.ts';
+import { refused, unchanged } from '../../core/decision.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import type { Json } from '../../json/value.ts';
 import { formatEtag } from '../../http/etag.ts';
 import type { AdminRequest } from '../../http/message.ts';
-import { canonical, type Acted, type PathParameters, type Route, type Use } from '../../http/route.ts';
-import { ok, type Problem } from '../../problem.ts';
+import { canonical, type NotDone, type PathParameters, type Route } from '../../http/route.ts';
+import { ok } from '../../problem.ts';
 import type { BoundResourceRoute, Transition } from '../../resources/index.ts';
 import type { BoundAction } from '../../resources/shared/route.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { failureOf, transitionAt, versionAt } from '../command/condition.ts';
-import { nothingClosed, type Closed, type Execution, type Refusal } from '../command/execution.ts';
+import { nothingClosed, type Closed, type Refusal } from '../command/execution.ts';
 import type { Succeeded } from '../command/coordinator.ts';
 import type { CommandRequest } from '../command/turn.ts';
 import { callerLinks, Overruled } from '../journal/basis.ts';
@@ -21,7 +21,7 @@ import { forbiddenTo } from './access.ts';
 import type { Arrival } from './arrival.ts';
 import type { Running } from '../running.ts';
 import { commandDigits } from '../plan/mark.ts';
-import { actionMisfitOf, actionPlan, planChanged, type Planned } from '../plan/plan.ts';
+import type { Planned } from '../plan/plan.ts';
 import { surroundingsFor } from './read.ts';
 import { wantsRepresentation } from './prefer.ts';
 import { empty, json, refusal, type Headers, type Reply } from './respond.ts';
@@ -40,7 +40,7 @@ export async function act(route: BoundAction, arrival: Arrival<Route>, running: 
     try {
       return await actNow(route, arrival, running);
     } catch (error) {
-      // Others have changed the users or the mode: the caller is checked again.
+      // Others have changed the users: the caller is checked again.
       if (!(error instanceof Overruled)) throw error;
     }
   }
@@ -49,33 +49,31 @@ export async function act(route: BoundAction, arrival: Arrival<Route>, running: 
 /** Checks the caller and acts in one turn of the event loop, so that nothing can come in between. */
 async function actNow(
   route: BoundAction,
-  { request, parameters, query, caller, conditions, body, attempt }: Arrival<Route>,
+  { request, parameters, query: { dryRun, mark }, caller, conditions, attempt }: Arrival<Route>,
   running: Running,
 ): Promise<Reply> {
   const { writer, surroundings } = running;
   const late = caller.refusalIn(writer.snapshot);
   if (late !== undefined) return refusal(late);
-  const found = route.findIn(surroundings, parameters, body);
+  const found = route.findIn(surroundings, parameters);
   if (!found.ok) return refusal(found.problem);
-  if (attempt !== undefined) attempt.body = body;
   const failed = failureOf(conditions, () => undefined);
   if (failed !== undefined) return refusal(failed);
-  const decided = route.decide(surroundings, found.value);
-  if (decided.outcome === 'refused') return refusalOf(decided);
-  if (query.dryRun || query.mark !== undefined) {
-    const digits = digitsOf(route, parameters, body);
-    const plan = actionPlan(decided, digits);
-    const misfit = query.mark && actionMisfitOf(query.mark, decided, digits);
-    if (misfit !== undefined) return refusal(planChanged(misfit, plan));
-    if (query.dryRun) return json(200, plan, {});
-  }
-  const acted = running.refuseAll() ?? (await decided.act(caller.principal?.name));
-  if (acted.outcome === 'refused') return refusalOf(acted);
-  if (attempt !== undefined) attempt.acted = decided;
-  if (route.answer !== undefined)
-    return json(200, route.answer(surroundingsFor({ query, caller }, running)), {});
-  return done(request, { outcome: decided.outcome, closed: nothingClosed });
+  const judged = route.judge(surroundings, found.value);
+  if (!judged.ok) return refusal(judged.problem);
+  const outcome = judged.value;
+  const digits = (): string => digitsOf(route, parameters, null);
+  const plan = writer.plan({ transition: nothing, planned: { digits, ...(mark && { mark }) } });
+  if (plan.outcome === 'refused') return refusal(plan.problem);
+  if (dryRun) return json(200, { ...plan, outcome }, {});
+  const refused = running.refuseAll() ?? (await route.act(surroundings, found.value));
+  if (refused !== undefined) return refusalOf(refused);
+  if (attempt !== undefined) attempt.acted = outcome;
+  return done(request, { outcome, closed: nothingClosed });
 }
+
+/** What an action does to the configuration. */
+const nothing: Transition = (snapshot) => unchanged(snapshot, []);
 
 /** Executes a command, or says with `dry_run` what it would do. @internal */
 export async function command(
@@ -87,7 +85,7 @@ export async function command(
   const secrets = secretsOf(arrival, running);
   const change = await route.command(parameters, body, secrets, running.surroundings, query.search ?? {});
   if (!change.ok) return refusal(change.problem);
-  const { decide, uses, creates, notes = [] } = change.value;
+  const { decide, creates, notes = [] } = change.value;
   const place = { route, parameters };
   const planned: Planned = {
     digits: () => digitsOf(route, parameters, change.value.asked ?? null),
@@ -96,7 +94,7 @@ export async function command(
     ...(query.mark && { mark: query.mark }),
   };
   const toDo = {
-    transition: checked(arrival, running, transitionAt(place, conditions, decide), uses),
+    transition: checked(route, arrival, running, transitionAt(place, conditions, decide)),
     planned,
     restsOn: callerLinks,
     ...(caller.principal === undefined ? {} : { actor: caller.principal.name }),
@@ -160,17 +158,17 @@ async function catchUp(running: Running): Promise<Refusal | undefined> {
   return running.writer.refuseClosed() ?? running.coordinator?.catchUp(callerLinks);
 }
 
-/** Makes a transition that first checks whether the caller may still use the route, and each endpoint of `uses`. */
+/** Makes a transition that first checks whether the caller may still use the route, and each endpoint it stands for. */
 function checked(
-  { caller: { principal, refusalIn }, query }: Arrival<Route>,
+  { uses }: CommandRoute,
+  { parameters, caller: { principal, refusalIn }, query }: Arrival<Route>,
   running: Running,
   transition: Transition,
-  uses: (() => readonly Use[]) | undefined,
 ): Transition {
   return (snapshot, context) => {
     const problem =
       refusalIn(snapshot) ??
-      uses?.()
+      uses?.(running.surroundings, parameters)
         .map((use) => forbiddenTo(principal, running, { ...use, query }))
         .find((each) => each !== undefined);
     return problem === undefined ? transition(snapshot, context) : refused(snapshot, problem, []);
@@ -179,13 +177,12 @@ function checked(
 
 async function conclude(
   route: CommandRoute,
-  {
-    arrival: { request, parameters },
-    creates,
-  }: { readonly arrival: Arrival<Route>; readonly creates: Creation | undefined },
+  { arrival, creates }: { readonly arrival: Arrival<Route>; readonly creates: Creation | undefined },
   execution: Succeeded,
-  { coordinator, surroundings }: Running,
+  running: Running,
 ): Promise<Reply> {
+  const { coordinator, surroundings } = running;
+  const { request, parameters } = arrival;
   const { snapshot } = execution;
   const place = creates ?? { route, parameters };
   const found = place.route.find(snapshot, place.parameters);
@@ -200,7 +197,7 @@ async function conclude(
     const place = placeFrom(request.target, creates.route.link(found.value));
     return created(creates.route, found.value, { execution, headers, place }, surroundings);
   }
-  return json(200, route.answer?.(snapshot, found.value, surroundings), headers);
+  return json(200, route.answer?.(snapshot, found.value, surroundingsFor(arrival, running)), headers);
 }
 
 type Creation = NonNullable<Change['creates']>;
@@ -263,9 +260,7 @@ const passing: readonly string[] = ['overloaded', 'command-in-progress', 'outcom
 /**
  * The reply to a command that was refused or is unknown. Says when the command can succeed, if that is known. @internal
  */
-export function refusalOf(execution: Extract<Execution | Acted, { readonly problem: Problem }>): Reply {
-  const { problem } = execution;
-  const given = execution.outcome === 'refused' ? execution.retryAfterMs : undefined;
+export function refusalOf({ problem, retryAfterMs: given }: NotDone): Reply {
   const retryAfterMs = given ?? (passing.includes(problem.code) ? 1000 : undefined);
   if (retryAfterMs === undefined) return refusal(problem);
   return refusal(problem, { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) });

@@ -10,7 +10,6 @@ import { assertTransition } from '../../resources/index.ts';
 import type { ExecuteOptions } from '../admin.ts';
 import {
   assertEach,
-  isBoolean,
   isObject,
   isSignal,
   isText,
@@ -70,11 +69,6 @@ function assertMark(mark: unknown): void {
 export function assertCommandId(id: unknown): void {
   if (!isText(id))
     throw new TypeError('The id of a command must be a string, such as the command of a problem');
-}
-
-/** @throws TypeError if the mode of the interface is not true or false @internal */
-export function assertReadOnly(readOnly: unknown): void {
-  if (!isBoolean(readOnly)) throw new TypeError('readOnly must be true or false');
 }
 
 /** @throws TypeError if a role is unknown @internal */

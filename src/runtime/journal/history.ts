@@ -14,6 +14,7 @@ import type { StoredHistory } from '../../ports/port.ts';
 import { linkKey } from '../../core/link.ts';
 import type { EntryEvent } from '../../resources/history.ts';
 import { namedResources } from '../../resources/index.ts';
+import { interfaceShape } from '../../resources/mode.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../../resources/document.ts';
 import { IndexedSessionTable } from '../../snapshot/session/table.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
@@ -38,6 +39,7 @@ const stateShape = z.object({
   format: z.literal(1),
   revision: natural,
   document: z.custom<GatewayDocument>((value: unknown) => isObject((value ?? null) as Json)),
+  interface: interfaceShape,
   open: z.readonly(z.array(openShape)),
   /** The abandoned commands without a last settlement. */
   abandoned: z.readonly(z.array(openShape)),
@@ -118,11 +120,17 @@ export class History {
 
   /** Gives the compacted form of all records so far. */
   toState(): Json {
-    const document = withoutProcess(toDocument(this.#snapshot));
     const { open, abandoned } = this.unsettled;
-    const entries = this.entries.all;
-    const deleted = [...this.deleted];
-    const state = { format: 1, revision: this.#revision, document, open, abandoned, entries, deleted };
+    const state = {
+      format: 1,
+      revision: this.#revision,
+      document: withoutProcess(toDocument(this.#snapshot)),
+      interface: this.#snapshot.interface,
+      open,
+      abandoned,
+      entries: this.entries.all,
+      deleted: [...this.deleted],
+    };
     return state as unknown as Json;
   }
 }
@@ -143,9 +151,10 @@ export function restore(
 ): History {
   if (isEmpty({ state, records }))
     // Otherwise, a million sessions would be written and then left out.
-    return new History(configured(given, toDocument(withoutSessions(given)), given.revision));
-  const { document, revision, open, abandoned, entries, deleted } = parseState(state);
-  const history = new History(configured(given, document, revision), {
+    return new History(configured(given, { ...given, document: toDocument(withoutSessions(given)) }));
+  const stored = parseState(state);
+  const { open, abandoned, entries, deleted } = stored;
+  const history = new History(configured(given, stored), {
     unsettled: deepFreeze({ open, abandoned }),
     entries: new Entries(entries, { open: open.map(({ intent }) => intent.command) }),
     deleted,
@@ -185,9 +194,17 @@ export function withoutSessions(snapshot: Snapshot): Snapshot {
   return Object.freeze({ ...snapshot, sessions: IndexedSessionTable.create(new Map(), new Map()) });
 }
 
-/** The snapshot of a stored document, with everything that belongs to the process from the given one. @internal */
-export function configured(given: Snapshot, document: GatewayDocument, revision: number): Snapshot {
-  return Object.freeze({ ...createSnapshot(withoutProcess(document)), ...processOf(given), revision });
+/**
+ * The snapshot of a stored document and mode, with everything that belongs to the process from the given snapshot.
+ *
+ * @internal
+ */
+export function configured(
+  given: Snapshot,
+  { document, interface: own, revision }: Pick<State, 'document' | 'interface' | 'revision'>,
+): Snapshot {
+  const configuration = createSnapshot(withoutProcess(document));
+  return Object.freeze({ ...configuration, ...processOf(given), interface: deepFreeze(own), revision });
 }
 
 /** What belongs to the process, and is always taken from the given snapshot. */

@@ -14,7 +14,6 @@ import { rehashUser, userNamePattern, type User } from '../../resources/user.ts'
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Writer } from '../command/writer.ts';
 import type { Ground } from '../ground.ts';
-import type { Mode } from '../handler/mode.ts';
 import { LateAnswer } from '../host/waiting.ts';
 import { askHost, awaitHost } from '../host/guard.ts';
 import { createFailedLogins, createRememberedLogins } from './remembered-logins.ts';
@@ -24,7 +23,6 @@ import { shareOf } from './share.ts';
 /** What passwords need of a running interface. */
 interface PasswordParts extends Ground {
   readonly writer: Writer;
-  readonly mode: Mode;
 }
 
 /** A name and a password, as a client wrote them. */
@@ -151,7 +149,7 @@ function principalOf({ name }: Principal): Principal {
  * this fails, or the interface is read-only, a later log-in tries again.
  */
 function createRenewal(
-  { hasher, writer, mode }: PasswordParts,
+  { hasher, writer }: PasswordParts,
   hash: (share: Share, password: string) => Promise<Turn<string>>,
 ): (user: User, share: Share, password: string) => Promise<User | undefined> {
   const renewing = new WeakSet<User>();
@@ -160,7 +158,8 @@ function createRenewal(
   return async (user, share, password) => {
     const { name } = user;
     const { passwordHash: from } = user.settings;
-    if (!isCheaper(from) || renewing.has(user) || mode.isReadOnly) return undefined;
+    if (!isCheaper(from) || renewing.has(user) || writer.snapshot.interface.settings.read_only)
+      return undefined;
     renewing.add(user);
     try {
       const turn = await hash(share, password);
@@ -168,7 +167,9 @@ function createRenewal(
       const to = turn.value;
       await writer.execute({
         transition: (state, context) =>
-          mode.isReadOnly ? unchanged(state, []) : rehashUser(state, name, { from, to }, context),
+          state.interface.settings.read_only
+            ? unchanged(state, [])
+            : rehashUser(state, name, { from, to }, context),
         actor: name,
       });
       const renewed = writer.snapshot.users.find(name);

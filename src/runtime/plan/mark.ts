@@ -76,11 +76,9 @@ export function misfitOf(
 
 const ofAnotherLife = 'The plan was made before the last start of the interface, or by another node.';
 
-/** @internal */
-export const foreign = 'The mark is that of another command.';
+const foreign = 'The mark is that of another command.';
 
-/** @internal */
-export const changedSince = 'What the command does has changed since the plan was made.';
+const changedSince = 'What the command does has changed since the plan was made.';
 
 /** The digits of a command that a program in the process makes. @internal */
 export const ownCommand = '00000000';
@@ -170,8 +168,8 @@ function digestOfHead({ events, effects }: Head): string {
   return digestOf([...events, ...effects].map(shown));
 }
 
-/** Gives the digits of what a plan shows. @internal */
-export function digestOf(shown: Json): string {
+/** Gives the digits of what a plan shows. */
+function digestOf(shown: Json): string {
   return sha256(canonicalText(shown)).slice(0, 32);
 }
 

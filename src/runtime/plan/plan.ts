@@ -5,14 +5,13 @@ import { partsOf, type Changes } from '../../core/decision.ts';
 import { parseLink } from '../../core/link.ts';
 import type { Version } from '../../core/version.ts';
 import { formatEtag } from '../../http/etag.ts';
-import type { DecidedAction } from '../../http/route.ts';
 import type { Operation } from '../../json/patch.ts';
 import type { Json } from '../../json/value.ts';
 import type { Note } from '../../core/note.ts';
 import { problem, type Problem } from '../../problem.ts';
 import { redactSecrets, type AdminEvent, type Decision, type Effect } from '../../resources/index.ts';
 import type { Session } from '../../snapshot/session/table.ts';
-import { changedSince, foreign, digestOf, formatMark, markOf, type Mark } from './mark.ts';
+import { formatMark, markOf, type Mark } from './mark.ts';
 import { sessionsOf } from '../../snapshot/state.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { groupsOf } from '../command/stage.ts';
@@ -153,19 +152,6 @@ function shownNotes(notes: readonly Note[]): { readonly notes?: readonly Note[] 
   return notes.length === 0 ? {} : { notes };
 }
 
-/** Makes the plan of an action that would be done: an action has no events and no effects. @internal */
-export function actionPlan({ outcome, patch }: DoneAction, command: string): MarkedPlan {
-  return {
-    outcome,
-    mark: formatMark({ command, digest: actionDigest(patch) }),
-    ...(patch === undefined ? {} : { patch }),
-    events: [],
-    effects: [],
-    closes: { sessions: 0, connections: 0 },
-    stays: { sessions: 0 },
-  };
-}
-
 /** The plan of a command that is not refused. */
 type MarkedPlan = Extract<Plan, { readonly mark: string }>;
 
@@ -195,27 +181,6 @@ function nowOf({ effects, events, closes }: MarkedPlan): string {
       : '';
   const said = changes.map(({ type, resource }) => `${type} of ${resource}`).join(', ');
   return `It would do this now: ${said}${closed}.`;
-}
-
-/**
- * Explains why an action is not what the plan of a mark showed.
- *
- * @returns a sentence; `undefined` if the action fits
- * @internal
- */
-export function actionMisfitOf(
-  mark: Mark,
-  { outcome, patch }: DoneAction,
-  command: string,
-): string | undefined {
-  if (mark.command !== command) return foreign;
-  return outcome === 'unchanged' || mark.digest === actionDigest(patch) ? undefined : changedSince;
-}
-
-type DoneAction = Exclude<DecidedAction, { readonly problem: Problem }>;
-
-function actionDigest(patch: DoneAction['patch']): string {
-  return digestOf(patch ?? []);
 }
 
 const nothing: Shown = { events: [], effects: [], total: undefined };

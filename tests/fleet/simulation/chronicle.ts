@@ -63,7 +63,7 @@ export class Chronicle {
     // What the set-back has ended is each node's own now, until it is taken back.
     this.#ever.clear();
     for (const { link, content } of shownIn(this.#ledger.snapshot)) add(this.#ever, link, content);
-    this.#note([false, ...modesIn(steps)].slice(-1));
+    this.#note(modesIn(steps).slice(-1));
   }
 
   /** The contents that a resource had under a command number. */
@@ -124,7 +124,7 @@ export class Chronicle {
       add(this.#ever, link, content);
     }
     this.moments.push(snapshot);
-    this.readOnly.push(modes.at(-1) ?? this.readOnly.at(-1) ?? false);
+    this.readOnly.push(snapshot.interface.settings.read_only);
     this.modes.push(modes);
   }
 }

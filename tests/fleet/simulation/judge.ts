@@ -8,7 +8,7 @@ import { textOf, type Ledger } from './ledger.ts';
 import type { Sent } from './answer.ts';
 import { sharedListeners } from './listening.ts';
 import type { Node } from './node.ts';
-import { commandNumberAt } from './shown.ts';
+import { commandNumberAt, contentAt } from './shown.ts';
 
 /** What was answered, and what was kept. */
 interface Answers {
@@ -21,12 +21,11 @@ interface Answers {
 export interface Evidence extends Answers {
   readonly nodes: readonly Node[];
   readonly position: string;
-  readonly isReadOnly: boolean;
   /** The name of the node that never comes back: nobody says what became of its commands. */
   readonly gone?: string;
 }
 
-export function judge({ nodes, position, isReadOnly, gone, ...answers }: Evidence): readonly string[] {
+export function judge({ nodes, position, gone, ...answers }: Evidence): readonly string[] {
   const { ledger } = answers;
   return [
     ...judgeAnswers(answers),
@@ -36,9 +35,9 @@ export function judge({ nodes, position, isReadOnly, gone, ...answers }: Evidenc
       .map(([command]) => `${command} is abandoned for ever`),
     ...nodes.flatMap((node) => strayNode(node, ledger, position)),
     ...nodes.flatMap(({ name, running }) =>
-      running === undefined || running.admin.readOnly === isReadOnly
+      running === undefined || contentAt(running.admin.snapshot, '/') === contentAt(ledger.snapshot, '/')
         ? []
-        : [`${name} does not have the read-only mode ${String(isReadOnly)} of the log`],
+        : [`${name} does not have the read-only mode of the log`],
     ),
   ];
 }

@@ -53,16 +53,16 @@ export interface Ledger {
 
 /** The read-only modes that some steps have set, in order. One step can set several. */
 export function modesIn(steps: readonly Step[]): readonly boolean[] {
-  const texts = steps.flatMap(({ kind, texts: all }) => (kind === 'append' ? all : []));
-  return texts
-    .filter((text) => text.includes('"type":"mode"'))
-    .map((text) => (JSON.parse(text) as { readonly readOnly: boolean }).readOnly);
+  const settled = steps.flatMap(recordsIn).filter(({ type }) => type === 'settlement');
+  return settled
+    .flatMap(({ events }) => events)
+    .flatMap((event) => (event.type === 'interface.updated' ? [event.after.read_only] : []));
 }
 
 /** The records of a step that are about commands. */
 export function recordsIn({ kind, texts }: Step): readonly LogRecord[] {
   if (kind !== 'append') return [];
-  const records = texts.map((text) => JSON.parse(text) as LogRecord | { readonly type: 'life' | 'mode' });
+  const records = texts.map((text) => JSON.parse(text) as LogRecord | { readonly type: 'life' });
   return records.filter((record) => record.type === 'intent' || record.type === 'settlement');
 }
 
@@ -190,7 +190,7 @@ export class LedgerReader implements Ledger {
   /** A change that asks no gateway has no intent. */
   #change(record: Head): void {
     this.#lookForHolders(record);
-    if (!record.events.every(({ type }) => type.startsWith('user.')))
+    if (!record.events.every(({ type }) => /^(?:user|interface)\./.test(type)))
       this.faults.push(`${record.command} changes ${record.resources.join()} without an intent`);
     this.decidedOn.set(record.command, this.snapshot);
   }
@@ -227,6 +227,8 @@ function objectionTo(snapshot: Snapshot, event: AdminEvent): string | undefined 
       return updateObjection(snapshot.servers.find(event.server)?.settings, event);
     case 'filter.updated':
       return updateObjection(snapshot.filters.find(event.filter)?.settings, event);
+    case 'interface.updated':
+      return updateObjection(snapshot.interface.settings, event);
     case 'service.created':
     case 'server.created':
     case 'monitor.created':

@@ -12,6 +12,7 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
+import { wholeDocument } from '../../support/configuration.ts';
 import { jsonOf } from '../../support/json-body.ts';
 import { isShared } from './judge.ts';
 import type { Running } from './node.ts';
@@ -54,7 +55,7 @@ export async function sumFaultsAt({ admin }: Running, beginning: Snapshot): Prom
     principal: { name: 'judge' },
   });
   const history = (await jsonOf(handled.matched ? handled.response : {})) as AtRest['history'];
-  return sumFaults({ beginning: toDocument(beginning), history, document: toDocument(admin.snapshot) });
+  return sumFaults({ beginning: toDocument(beginning), history, document: wholeDocument(admin.snapshot) });
 }
 
 /** The entries with what the nodes share; what only one gateway has done stays with its node. */

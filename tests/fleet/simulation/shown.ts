@@ -79,6 +79,8 @@ function inOrder(_key: string, value: unknown): unknown {
 export function commandNumberAt(snapshot: Snapshot, link: string): number | undefined {
   const [, collection = '', name = ''] = link.split('/');
   if (collection === 'users') return commandNumberOf(snapshot.users);
+  // Nothing stands for the interface itself.
+  if (collection === '') return undefined;
   return snapshot[collection as 'services'].find(name)?.version.command;
 }
 
@@ -86,6 +88,7 @@ export function commandNumberAt(snapshot: Snapshot, link: string): number | unde
 export function contentAt(snapshot: Snapshot, link: string): string | undefined {
   const [, collection = '', name = ''] = link.split('/');
   if (collection === 'users') return contentOfAll(snapshot.users);
+  if (collection === '') return JSON.stringify(snapshot.interface, inOrder);
   const entity = snapshot[collection as 'services'].find(name);
   return entity && contentOf(entity);
 }

@@ -19,7 +19,10 @@ export function modeCommand(isReadOnly: boolean): FleetCommand {
       method: 'PATCH',
       target: '/',
       headers: { 'content-type': 'application/json-patch+json' },
-      body: JSON.stringify([{ op: 'replace', path: '/read_only', value: isReadOnly }]),
+      body: JSON.stringify([
+        { op: 'replace', path: '/read_only', value: isReadOnly },
+        ...(isReadOnly ? [{ op: 'add', path: '/read_only_reason', value: 'The disks are changed.' }] : []),
+      ]),
     },
   };
 }

@@ -618,7 +618,6 @@ class World {
         nodes: this.#living,
         ...(this.#gone === undefined ? {} : { gone: this.#gone.name }),
         position: this.#disk.position,
-        isReadOnly: this.#chronicle.readOnly.at(-1) === true,
       }),
     );
   }

@@ -26,6 +26,7 @@ import { FailingSink } from '../../support/failing-sink.ts';
 import { credentials } from '../../support/log-in.ts';
 import { runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
 import { stop } from '../../support/transition.ts';
+import { setReadOnly } from '../../support/read-only.ts';
 
 const hasher = createPbkdf2Hasher({ rounds: 1 });
 const headers = {
@@ -318,7 +319,7 @@ describe('the guard of an endpoint of the host', () => {
 
   it('refuses what could change something in the read-only mode, and lets reads through', async () => {
     const running = runAdmin(withLogIn);
-    running.admin.readOnly = true;
+    await setReadOnly(running.admin, true);
     expect(await decided(running, as('right'), 'operator')).toBe('403 read-only');
     expect(await decided(running, as('right', { method: 'GET' }), 'operator')).toBe('admitted ada');
   });

@@ -19,12 +19,13 @@ import {
 import { additions, endpoints, targetOf, withQuery, type Endpoint } from '../../contract/endpoint.ts';
 import { codesOf, tablesOf } from '../../docs/table.ts';
 import { ask } from '../../support/ask.ts';
-import { sampleDocument } from '../../support/document.ts';
+import { sampleDocument, sampleSnapshot } from '../../support/document.ts';
 import { credentials, quickHasher } from '../../support/log-in.ts';
 import { read } from '../../support/project.ts';
 import { appliedTo, runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
 import { silentHost } from '../../support/silent-host.ts';
 import { stop } from '../../support/transition.ts';
+import { readOnlySnapshot, setReadOnly } from '../../support/read-only.ts';
 
 type RolesOptions = Parameters<typeof createRoles>[0];
 
@@ -300,13 +301,12 @@ function run({ caller, readOnly, supports, vetoes }: World): Running {
   const roles = { readers: ['reader'], operators: ['operator'], administrators: ['administrator'] };
   const veto: AdminOptions['veto'] = ({ events }) =>
     events.some(({ type }) => /\.(?:stopped|deleted)$/.test(type)) ? frozen : undefined;
-  const running = runAdmin({
+  return runAdmin({
     gateway,
+    ...(readOnly && { snapshot: readOnlySnapshot(sampleSnapshot()) }),
     ...(caller !== 'anybody' && { access: { authorize: createRoles(roles) } }),
     ...(vetoes && { veto }),
   });
-  running.admin.readOnly = readOnly;
-  return running;
 }
 
 const nameOf = ({ method, path }: Endpoint): string =>
@@ -448,10 +448,8 @@ function byName(rows: readonly May[]): readonly May[] {
 }
 
 /** An interface that is read-only. */
-function readOnly(options: Parameters<typeof runAdmin>[0] = {}): Running {
-  const running = runAdmin(options);
-  running.admin.readOnly = true;
-  return running;
+function readOnly(): Running {
+  return runAdmin({ snapshot: readOnlySnapshot(sampleSnapshot()) });
 }
 const writing = allEndpoints.filter(
   ({ method, worksReadOnly }) => method !== 'GET' && worksReadOnly !== true,
@@ -497,22 +495,22 @@ describe('an interface that is read-only', () => {
   it('lets the program itself abandon a command', async () => {
     const running = await silentHost(stop, 'not-in-place', 'not-in-place');
     const execution = await running.execution;
-    running.admin.readOnly = true;
+    await setReadOnly(running.admin, true);
     const id = execution.outcome === 'unknown' ? execution.commandId : '';
     expect((await running.admin.abandon(id)).outcome).toBe('accepted');
   });
 
   it('refuses a command whose body arrives when the mode has begun', async () => {
     const { admin } = runAdmin();
-    const { snapshot } = admin;
+    const { users } = admin.snapshot;
     const headers = { 'content-type': 'application/json' };
-    const body = (): Promise<Uint8Array> => {
-      admin.readOnly = true;
-      return Promise.resolve(new TextEncoder().encode('{"name":"joan","password":"arc"}'));
+    const body = async (): Promise<Uint8Array> => {
+      await setReadOnly(admin, true);
+      return new TextEncoder().encode('{"name":"joan","password":"arc"}');
     };
     const handled = await admin.handle({ method: 'PUT', target: '/users', headers, body });
     const refusal = { status: 403, body: expect.stringContaining('"read-only"') as unknown };
     expect(handled).toMatchObject({ response: refusal });
-    expect(admin.snapshot).toBe(snapshot);
+    expect(admin.snapshot.users).toBe(users);
   });
 });

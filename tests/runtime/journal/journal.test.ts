@@ -220,7 +220,8 @@ async function opening(history: { state?: Json; records?: readonly Json[] }): Pr
 }
 
 const none = { open: [], abandoned: [], entries: [], deleted: [] };
-const emptyState = { format: 1, revision: 0, document: {}, ...none };
+const initial = { settings: { read_only: false } };
+const emptyState = { format: 1, revision: 0, document: {}, interface: initial, ...none };
 const strange: readonly Json[] = [null, 7, 'x', true, [], [7], [null], {}, -1, 0.5];
 
 describe('a store with content that this version cannot read', () => {

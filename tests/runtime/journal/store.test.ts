@@ -125,7 +125,10 @@ describe('an interface with a store', () => {
     'begins above every revision that an earlier life may have used: the highest comes from %s',
     async (_what, revision, records, first) => {
       const store = createMemoryStore({
-        state: { format: 1, revision, document: {}, open: [], abandoned: [], entries: [], deleted: [] },
+        state: {
+          ...{ format: 1, revision, document: {}, interface: { settings: { read_only: false } } },
+          ...{ open: [], abandoned: [], entries: [], deleted: [] },
+        },
         records,
       });
       // Opening compacts the store: the second life finds a state and no records.

@@ -31,6 +31,7 @@ import { openedSession } from '../../support/opened-session.ts';
 import { planted } from '../../support/planted.ts';
 import { runAdmin, type Running } from '../../support/running-admin.ts';
 import { start, stop } from '../../support/transition.ts';
+import { setReadOnly } from '../../support/read-only.ts';
 
 type Reader = AsyncIterableIterator<PublishedEvent | EventGap>;
 
@@ -570,10 +571,7 @@ describe('the stream of a caller', () => {
     const body = [{ op: 'replace', path: '/password', value: 'new' }];
     return ask(admin, 'PATCH /users/ada', { headers: basic('grace'), body });
   };
-  const beginReadOnly = (admin: Admin) => {
-    admin.readOnly = true;
-    return admin.execute(flushLogs);
-  };
+  const beginReadOnly = (admin: Admin) => setReadOnly(admin, true);
 
   /** What happens to a caller or to others, and whether the stream of the caller ends. */
   const happenings: readonly (readonly [string, 'ends' | 'goes on', (admin: Admin) => Promise<unknown>])[] = [

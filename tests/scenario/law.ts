@@ -34,8 +34,7 @@ export async function faultsAtRest(stage: Stage, steps: readonly Step[]): Promis
   await perform(stage, 'restart');
   const next = place.process?.admin;
   if (next === undefined) return ['the interface does not start again'];
-  const isSame =
-    sameJson(shown, configuration(next.snapshot)) && sameJson(mode, next.snapshot.interface);
+  const isSame = sameJson(shown, configuration(next.snapshot)) && sameJson(mode, next.snapshot.interface);
   const kept = await historyOf(stage, next);
   return [
     ...differences.map((text) => `in the end, ${text}`),

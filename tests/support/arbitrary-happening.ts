@@ -18,6 +18,7 @@ import {
   flushLogs,
   linkTo,
   patchFilter,
+  patchInterface,
   patchMonitor,
   patchServer,
   patchService,
@@ -241,6 +242,13 @@ export const verbs = {
     (from, context) =>
       changePassword(from, picked(from.users, pick), `hash ${String(value % 3)}`, context),
   'users.delete': named('users', deleteUser),
+  'interface.patch':
+    ({ value }) =>
+    (from, context) => {
+      const reason = { op: 'add', path: '/read_only_reason', value: String(value % 3) } as const;
+      const mode = replace('/read_only', value % 3 > 0);
+      return patchInterface(from, value % 2 === 0 ? [mode] : [mode, reason], context);
+    },
   stopAndClose: named('services', stopAndClose),
 } as const satisfies Readonly<Record<string, Verb>>;
 

@@ -142,12 +142,13 @@ export function expectNext(snapshot: Snapshot, next: Snapshot, events: readonly 
 
 /** All that can be told of a snapshot, as plain data. */
 export function contentOf(snapshot: Snapshot): object {
-  const { epoch, revision, gateway, logs, services } = snapshot;
+  const { epoch, revision, interface: own, gateway, logs, services } = snapshot;
   const sessions = sessionsOf(snapshot);
   return {
     epoch,
     revision,
     document: toDocument(snapshot),
+    own,
     versions: [gateway.version, logs.version],
     collections: collections.map((name) => ({
       name,
@@ -170,7 +171,7 @@ function plain<T>(value: T): T {
 
 function isAboutSomething({ resource }: AdminEvent, before: Snapshot, next: Snapshot): boolean {
   const [, collection = '', name = ''] = resource.split('/');
-  if (collection === 'gateway' || resource === '/sessions') return true;
+  if (collection === 'gateway' || ['/', '/sessions'].includes(resource)) return true;
   if (collection === 'users') return (before.users.find(name) ?? next.users.find(name)) !== undefined;
   // A listener has a link below that of its service.
   const link = resource.split('/').slice(0, 3).join('/');
@@ -218,7 +219,8 @@ function partsOf(event: AdminEvent): readonly string[] {
     case 'listener':
       return [`services/${String(members['service'])}`];
     case 'logs':
-      return ['logs'];
+    case 'interface':
+      return [subject];
     case 'session':
       return sessions('id', [event]);
     case 'sessions':

@@ -47,7 +47,7 @@ export function read(route: ReadRoute, asked: Asked, running: Running): Replying
     conditions: { ifMatch, ifNoneMatch },
   } = asked;
   const snapshot = running.writer.snapshot;
-  const found = route.find(snapshot, parameters);
+  const found = route.find(snapshot, parameters, running.surroundings);
   if (!found.ok) return refusal(found.problem);
   const failed = ifMatch && failureOf({ ifMatch }, () => tagOf(route, snapshot, found.value));
   if (failed !== undefined) return refusal(failed);
@@ -160,15 +160,16 @@ function partWriter(
 
 /** What a route sees besides the snapshot, with the caller, and the fields that the client asks for. @internal */
 export function surroundingsFor(
-  { query: { fields }, caller: { principal } }: Pick<Asked, 'query' | 'caller'>,
+  { query: { fields, range }, caller: { principal } }: Pick<Asked, 'query' | 'caller'>,
   running: Running,
 ): Surroundings {
   const { surroundings } = running;
-  if (principal === undefined && fields === undefined) return surroundings;
+  if (principal === undefined && fields === undefined && range === undefined) return surroundings;
   return {
     ...surroundings,
     ...(principal && { caller: () => shownCaller(running, principal) }),
     ...(fields && { fields }),
+    ...(range && { range }),
   };
 }
 

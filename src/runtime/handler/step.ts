@@ -5,7 +5,7 @@ import type { AdminRequest } from '../../http/message.ts';
 import type { Route } from '../../http/route.ts';
 import { ok, type Problem, type Result } from '../../problem.ts';
 import type { BoundRoute } from '../../resources/index.ts';
-import { isAction, isSequence } from '../../resources/shared/route.ts';
+import { isAction, isWhole } from '../../resources/shared/route.ts';
 import type { Conditions } from '../command/condition.ts';
 import { admit, isOpen, type Caller } from './access.ts';
 import type { Arrival, Replying, Step } from './arrival.ts';
@@ -16,6 +16,7 @@ import { originProblem } from './origin.ts';
 import { entityTags, follow, probe, read } from './read.ts';
 import { refusal, type Headers, type Reply } from './respond.ts';
 import { sequenceRoute } from './sequence.ts';
+import { documentRoute } from './document.ts';
 import { act, command, refusalOf } from './write.ts';
 
 const form: Step<Route> = ({ fault }) => fault && refusal(fault);
@@ -106,8 +107,11 @@ const answer: Step = (arrival, running) => {
   if (route.kind === 'item' && arrival.query.may)
     return mayOf(route, arrival, running).then((may) => read(route, { ...arrival, may }, running));
   if (route.kind !== 'command') return read(route, arrival, running);
-  return command(isSequence(route) ? sequenceRoute(route, arrival, running) : route, arrival, running);
+  return command(isWhole(route) ? wholes[route.takes](route, arrival, running) : route, arrival, running);
 };
+
+/** The commands of the routes that take many changes as one. */
+const wholes = { sequence: sequenceRoute, document: documentRoute } as const;
 
 /** The steps of a request to a route of the interface. The last one always replies. @internal */
 export const steps: readonly Step[] = [

@@ -65,6 +65,8 @@ interface Asked {
   /** The change in words. */
   readonly title?: string;
   readonly subject?: Subject;
+  /** What to do about a fault of what was given. */
+  readonly remedy?: string;
 }
 
 /** What is known of a refusal besides its problem. */
@@ -77,7 +79,9 @@ export function refusal(problem: Problem, { title, ...known }: Refused = {}): Co
   const { code, status, errors = [] } = problem;
   if (typeof code !== 'string') throw new Error('the problem has no code', { cause: problem });
   const faults = errors.length < 2 ? [] : errors.map((fault) => `\n  ${faultText(ownFault(fault))}`);
-  const what = safeText(`${textOf(problem, faults.length > 0, title)} (${code})`);
+  // The faults of a deletion do not name what is deleted, and a document deletes several resources.
+  const isListed = faults.length > 0 && !(code === 'resource-in-use' && known.remedy !== undefined);
+  const what = safeText(`${textOf(problem, isListed, title)} (${code})`);
   const text = [what, ...nextStep(problem, known).map((step) => ` ${safeText(step)}`), ...faults].join('');
   if (code === 'outcome-unknown') return new CommandError(text, exitCodes.unknown, problem);
   if (code === 'partly-done') return new CommandError(text, exitCodes.partlyDone, problem);
@@ -110,7 +114,7 @@ function partOfSequence(detail: string): readonly (string | undefined)[] {
 
 /** What only programs that send requests themselves understand. */
 const http =
-  /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \/|\bIf-(?:None-)?Match\b|\bContent-Type\b|\bheaders? [A-Z]/;
+  /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \/|\b[a-z_]+=true\b|\bIf-(?:None-)?Match\b|\bContent-Type\b|\bheaders? [A-Z]/;
 
 /** A detail without the sentences that speak of HTTP. If the first one does, the title stands for it. */
 function withoutHttp(detail: string, title: string): string {
@@ -119,14 +123,16 @@ function withoutHttp(detail: string, title: string): string {
   return [http.test(first) ? `${title}.` : first, ...kept].join(' ');
 }
 
-function nextStep(problem: Problem, { subject, retryAfterMs }: Refused): readonly string[] {
-  const { code, command = '', detail } = problem;
-  const step = Object.hasOwn(nextSteps, code) ? nextSteps[code as ProblemCode] : undefined;
+function nextStep(problem: Problem, { subject, remedy, retryAfterMs }: Refused): readonly string[] {
+  const { code, command = '', detail, status } = problem;
+  const own = status === 422 || status === 413 ? remedy : undefined;
+  const step = own ?? (Object.hasOwn(nextSteps, code) ? nextSteps[code as ProblemCode] : undefined);
   const [, path = ''] = partOfSequence(detail);
   const { look = 'status', name = 'NAME' } = subjectAt(path) ?? subject ?? {};
   const words: Readonly<Record<string, string>> = { COMMAND: command, LOOK: look, SUBJECT: name };
   const steps = step === undefined ? [] : [step.replace(/[A-Z]{4,}/, (word) => words[word] ?? word)];
-  if (isListed(problem)) steps.push('With --detach, delete takes the resource out of all lists.');
+  if (remedy === undefined && isInList(problem))
+    steps.push('With --detach, delete takes the resource out of all lists.');
   // Of a command that may have been carried out, only the state tells whether to send it again.
   const isKnown = code !== 'outcome-unknown';
   if (!isKnown || retryAfterMs === undefined || !Number.isFinite(retryAfterMs)) return steps;
@@ -135,7 +141,7 @@ function nextStep(problem: Problem, { subject, retryAfterMs }: Refused): readonl
 }
 
 /** Whether a resource is not deleted because lists have it. */
-function isListed({ code, detail, errors = [] }: Problem): boolean {
+function isInList({ code, detail, errors = [] }: Problem): boolean {
   const texts = [detail, ...errors.map((fault) => fault.detail)];
   return code === 'resource-in-use' && texts.some((text) => unquoted(text).includes('is listed by the '));
 }
@@ -200,7 +206,7 @@ const nextSteps = {
   'command-in-progress':
     'Try: gateway-admin commands, and if the gateway hangs: gateway-admin abandon COMMAND',
   'command-not-abandonable': 'Try: gateway-admin commands',
-  'document-empty': 'Name in the document what the gateway is to have.',
+  'document-empty': 'If no resource is to be left, say --allow-empty beside --prune.',
   'undo-refused': 'Look at the later changes: gateway-admin history',
   'node-alive': 'End the process of the node, and give --url another node.',
   'effect-refused': 'Look at the state: gateway-admin LOOK',
@@ -237,6 +243,6 @@ const nextSteps = {
 } as const satisfies Readonly<Record<ProblemCode, string>>;
 
 /** A fault in a line. */
-export function faultText({ pointer, detail }: Fault): string {
+function faultText({ pointer, detail }: Fault): string {
   return safeText(withoutHttp(`${pointer}: ${detail}`, pointer));
 }

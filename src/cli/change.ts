@@ -123,11 +123,13 @@ function asks(call: Call, planned: PlannedChange, place: GatewayPlace): boolean 
 /**
  * Whether a change is made only after a yes. What is closed does not come back, nor do the sessions of what is deleted.
  */
-function isAsked({ change, plan: { closes, events, notes = [] } }: PlannedChange): boolean {
+function isAsked({ change, plan: { closes, events, count = {}, notes = [] } }: PlannedChange): boolean {
   return (
     acts[change.act].asks === true ||
     closes.sessions + closes.connections > 0 ||
-    events.some((event) => (event as { readonly type: string }).type.endsWith('.deleted')) ||
+    [...events.map((event) => (event as { readonly type: string }).type), ...Object.keys(count)].some(
+      (type) => type.endsWith('.deleted'),
+    ) ||
     notes.some(({ code }) => code === 'closes-at-deadline')
   );
 }

@@ -12,7 +12,7 @@ import { connect, methodOf } from './connection.ts';
 import { instantIn } from './input.ts';
 import { configured, decodedName, plurals, subjectOf } from './kind.ts';
 import { counted, safeText, timeText } from './output.ts';
-import { operationLines } from './plan.ts';
+import { changeCountOf, operationLines } from './plan.ts';
 import { rangeOf } from './reading.ts';
 
 /** The number of entries that a person sees if nobody says how many. */
@@ -120,9 +120,12 @@ async function lastChangeOf(
   const { nameKey } = await import('../index.ts');
   const keyOf = (link: string): string => link.split('/').map(decodedName).map(nameKey).join('/');
   const pointer = `/${[field, ...part].join('/')}`;
-  for await (const entry of entriesOf(client, search))
+  for await (const listed of entriesOf(client, search)) {
+    // A list has the first events of an entry.
+    const entry = listed.count === undefined ? listed : valueOf(await client.history.get(listed.id));
     if (entry.events.some((event) => keyOf(event.resource) === keyOf(resource) && isAbout(event, pointer)))
       return entry;
+  }
   return undefined;
 }
 
@@ -240,6 +243,7 @@ function thingOf(type: string): string {
 /** An entry in lines: who, when, and what. */
 function linesOf(entry: HistoryEntryRepresentation): readonly string[] {
   const { id, at, actor, events } = entry;
+  const more = changeCountOf(entry) - events.length;
   const by = actor === undefined ? '' : ` by ${actor}`;
   return [
     safeText(`${timeText(at)}  ${id}${by}${[...standingOf(entry)].map((text) => ` (${text})`).join('')}`),
@@ -251,6 +255,7 @@ function linesOf(entry: HistoryEntryRepresentation): readonly string[] {
         (line) => `    ${line}`,
       ),
     ]),
+    ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : []),
   ];
 }
 

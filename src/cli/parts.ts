@@ -5,7 +5,6 @@ import type { Client, Elements } from '../client/index.ts';
 import {
   createSnapshot,
   InvalidDocumentError,
-  linkTo,
   toDocument,
   type GatewayDocument,
   type Problem,
@@ -19,71 +18,39 @@ import { configured, type Configured } from './kind.ts';
 import { counted, safeText } from './output.ts';
 
 /** A resource, as a document or the interface writes it. */
-export type Resource = Readonly<Record<string, unknown>> & { readonly name: string };
+type Resource = Readonly<Record<string, unknown>> & { readonly name: string };
 
 /** The parts, by collection. */
-export type Parts = Readonly<Record<Configured, readonly Resource[]>>;
+type Parts = Readonly<Record<Configured, readonly Resource[]>>;
 
-/** The entity tags, by link. */
-export type Tags = ReadonlyMap<string, string | undefined>;
-
-/** The state of a gateway, as the interface shows it. */
-export interface Live {
-  readonly parts: Parts;
-  /** The entity tags of the resources that were read by themselves. */
-  readonly tags: Tags;
-}
-
-/**
- * Reads the state in use.
- *
- * @param isWhole - whether a resource is read by itself, with its entity tag and its listeners; the others come from
- *   the list
- */
-export async function readParts(
-  client: Client,
-  isWhole: (collection: Configured, name: string) => boolean,
-): Promise<Live> {
-  const tags = new Map<string, string | undefined>();
+/** Reads the state in use. */
+async function readParts(client: Client): Promise<Parts> {
   const parts: Record<string, readonly Resource[]> = {};
   for (const collection of configured) {
-    const shown = valueOf(await methodOf(client, `${collection}.list`)()) as Elements<Resource>;
-    const elements = shown.elements.map(withoutDrain);
+    const { elements } = valueOf(await methodOf(client, `${collection}.list`)()) as Elements<Resource>;
     const resources: Resource[] = [];
     for (const element of elements) {
-      if (!isWhole(collection, element.name)) resources.push(element);
-      else resources.push(await readOne(client, collection, element.name, tags));
+      const resource = withoutDrain(element);
+      const isService = collection === 'services';
+      resources.push(isService ? await withListeners(client, resource) : resource);
     }
     parts[collection] = resources;
   }
-  return { parts: parts as Parts, tags };
+  return parts as Parts;
 }
 
-async function readOne(
-  client: Client,
-  collection: Configured,
-  name: string,
-  tags: Map<string, string | undefined>,
-): Promise<Resource> {
-  const answer = await methodOf(client, `${collection}.get`)(linkName(name));
-  const resource = withoutDrain(valueOf(answer) as Resource);
-  tags.set(linkTo(collection, resource.name), answer.ok ? answer.etag : undefined);
-  if (collection !== 'services') return resource;
-  const listeners = valueOf(await client.services.listeners(linkName(name))).elements;
-  return { ...resource, listeners };
+async function withListeners(client: Client, service: Resource): Promise<Resource> {
+  // A name as a link spells it.
+  const name = service.name.replace(/\s/g, '-');
+  return { ...service, listeners: valueOf(await client.services.listeners(name)).elements };
 }
 
-/** A resource as it will be after its drain: a document neither begins a drain here nor ends one. */
-export function withoutDrain(resource: Resource): Resource {
+/** A resource as it will be after its drain: a document that says nothing of a drain does not end it. */
+function withoutDrain(resource: Resource): Resource {
   const { drain, ...rest } = resource;
   if (drain === undefined) return resource;
   const { from } = drain as { readonly from?: string };
   return { ...rest, name: resource.name, ...(from === undefined ? {} : { state: from }) };
-}
-
-/** A name as a link spells it. */
-function linkName(name: string): string {
-  return name.replace(/\s/g, '-');
 }
 
 /** The document in a file; `-` is the standard input. The command ends if the text is not JSON. */
@@ -93,7 +60,7 @@ export async function documentIn(file: string, surroundings: Surroundings): Prom
 }
 
 /** The snapshot of the parts; the command ends if a document has faults. */
-export function snapshotOf(parts: Partial<Parts> | GatewayDocument): Snapshot {
+function snapshotOf(parts: Partial<Parts> | GatewayDocument): Snapshot {
   try {
     return createSnapshot(parts as GatewayDocument);
   } catch (error) {
@@ -130,7 +97,7 @@ const ofTheProcess = [
 
 /** Prints the document. */
 export async function printDocument(call: Call): Promise<void> {
-  const { parts } = await readParts(await connect(call), () => true);
+  const parts = await readParts(await connect(call));
   const document: object = toDocument(snapshotOf(parts));
   const kept = Object.entries(document as Parts)
     .filter(([name]) => configured.some((each) => each === name))

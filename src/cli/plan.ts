@@ -24,8 +24,8 @@ export interface Change {
   readonly method?: Method;
   /** The arguments of the method of the client, the subject and the body; left out if there are none. */
   readonly given?: readonly unknown[];
-  /** Whether the change leaves no resource at all. */
-  readonly empties?: true;
+  /** What to do about a fault of what is given. Default: the step for the code of the problem. */
+  readonly remedy?: string;
   /**
    * How the plan is shown if the title does not say what changes: `before` the question, or by the command itself,
    * `already`. The number of changes then stands behind the title. Left out if the title says all.
@@ -75,9 +75,20 @@ export function acceptedPlan(plan: Plan | undefined): Accepted {
 /** The counts of a command that closes nothing. */
 export const nothingClosed = { sessions: 0, connections: 0 };
 
+/** The number of all changes of a plan or of an entry, which shows the first ones. */
+export function changeCountOf({
+  events,
+  count,
+}: {
+  readonly events: readonly unknown[];
+  readonly count?: Readonly<Record<string, number>>;
+}): number {
+  return count === undefined ? events.length : Object.values(count).reduce((sum, each) => sum + each, 0);
+}
+
 /** A change in words, with the number of changes if the words do not say what changes. */
 export function titleOf({ change: { title, shown }, plan }: PlannedChange): string {
-  return shown === undefined ? title : `${title} (${counted(plan.events.length, 'change')})`;
+  return shown === undefined ? title : `${title} (${counted(changeCountOf(plan), 'change')})`;
 }
 
 /** A change with the place where it is made. */
@@ -251,16 +262,17 @@ const deletable = ['service', 'server', 'monitor', 'filter', 'listener'] as cons
 
 /** How many resources of each kind are deleted; empty if none is, or if the title names the one that is. */
 function deletedText(
-  { change, plan: { events } }: PlannedChange,
+  { change, plan: { events, count } }: PlannedChange,
   say: (what: string) => string,
 ): readonly string[] {
   const types = events.map((event) => (event as { readonly type?: unknown }).type);
   const counts = deletable.flatMap((kind) => {
-    const count = types.filter((type) => type === `${kind}.deleted`).length;
-    return count === 0 ? [] : [counted(count, kind)];
+    const type = `${kind}.deleted`;
+    const number = count === undefined ? types.filter((each) => each === type).length : (count[type] ?? 0);
+    return number === 0 ? [] : [counted(number, kind)];
   });
   if (counts.length === 0 || acts[change.act].typed === 'subject') return [];
-  return [say(`${counts.join(', ')}${change.empties === true ? ': everything' : ''}`)];
+  return [say(counts.join(', '))];
 }
 
 function sentence(title: string): string {
@@ -277,7 +289,7 @@ interface Row {
 }
 
 /** An event of a plan. */
-export interface ShownEvent {
+interface ShownEvent {
   readonly type: string;
   readonly resource: string;
   readonly operations?: readonly Operation[];
@@ -322,7 +334,7 @@ const verbs: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The word of the command that an event stands for. */
-export function verbOf({ type }: Pick<ShownEvent, 'type'>): string {
+function verbOf({ type }: Pick<ShownEvent, 'type'>): string {
   const word = type.replace(/^\w+\./, '');
   return verbs.get(word) ?? word;
 }

@@ -93,8 +93,9 @@ export const acts: Readonly<Record<ActId, Act>> = {
   'commands.abandon': { typed: 'gateway', scope: 'node', asks: true },
   'history.undo': { typed: 'gateway', scope: 'nodes' },
   'history.restore': { typed: 'gateway', scope: 'nodes', asks: true },
-  // A document: its name does not say what changes.
   'sequence.send': { typed: 'gateway', scope: 'nodes', asks: true },
+  // The name of a document does not say what changes.
+  'document.adopt': { typed: 'gateway', scope: 'nodes', asks: true },
   'fleet.retry': { typed: 'gateway', scope: 'node' },
   'fleet.forget': { typed: 'subject', scope: 'fleet', asks: true },
 };

@@ -51,6 +51,20 @@ export interface HistorySearch {
 }
 
 /**
+ * The options that say how far a document goes.
+ *
+ * @public
+ */
+export interface DocumentExtent {
+  /** Whether the resources that the document lacks are deleted, of the kinds that it has. */
+  readonly prune?: boolean;
+  /** The collections to compare, with commas between them, such as `services,listeners`; all by default. */
+  readonly only?: string;
+  /** Whether no resource at all may be left. */
+  readonly allow_empty?: boolean;
+}
+
+/**
  * A command of a sequence, as a request of its own would send the command.
  *
  * @public
@@ -65,6 +79,13 @@ export interface SequenceCommand {
   /** The entity tag that the resource must have before the first command is made. */
   readonly if_match?: string;
 }
+
+/** A gateway document from a client, with secrets in plain text. @internal */
+type WrittenDocument = Omit<GatewayDocument, 'services' | 'users'> & {
+  readonly services?: readonly (NonNullable<GatewayDocument['services']>[number] & {
+    readonly password?: string;
+  })[];
+};
 
 /* eslint-disable @typescript-eslint/consistent-type-definitions -- rows of tables, not members to document */
 /** The representation of each group: what `list` and `get` give, and the answer of `patch` and `create`. @internal */
@@ -110,6 +131,7 @@ type Own = {
   'filters.delete': { options: { readonly detach?: boolean } };
   'users.create': { body: { readonly name: string; readonly password: string }; result: undefined };
   'sequence.send': { body: { readonly commands: readonly SequenceCommand[] } };
+  'document.adopt': { body: WrittenDocument; options: DocumentExtent };
   'history.list': { options: Ranged & HistorySearch };
 };
 

@@ -26,7 +26,14 @@ export {
   type ReadOptions,
   type RequestOptions,
 } from './client.ts';
-export type { EndpointId, HistorySearch, Ranged, ResultOf, SequenceCommand } from './endpoints.ts';
+export type {
+  DocumentExtent,
+  EndpointId,
+  HistorySearch,
+  Ranged,
+  ResultOf,
+  SequenceCommand,
+} from './endpoints.ts';
 export type { EventOptions, EventStreamItem, ShownEvent } from './event-stream.ts';
 export type { SessionSearch } from '../resources/session.ts';
 export { sendTo, sendWithFetch, withEtags, type FetchOptions, type Send } from './send.ts';

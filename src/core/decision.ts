@@ -540,27 +540,26 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
   events: EventTable<S, E>,
   effects: EffectTable<F>,
   tell: (problem: Problem, position: number) => Problem = inSequence,
-): (...transitions: readonly TransitionOf<S, E, F>[]) => TransitionOf<S, E, F> {
-  return (...transitions) =>
-    (snapshot, context) => {
-      const decisions: DecisionOf<S, E, F>[] = [];
-      for (const [position, transition] of transitions.entries()) {
-        const decision = transition(decisions.at(-1)?.next ?? snapshot, context);
-        decisions.push(decision);
-        if (decision.outcome === 'refused')
-          return refused(snapshot, tell(decision.problem, position), resourcesOf(decisions));
-      }
-      const resources = resourcesOf(decisions);
-      const notes = decisions.flatMap((decision) =>
-        decision.outcome === 'refused' ? [] : (decision.notes ?? []),
-      );
-      const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
-      if (accepting.length === 0) return unchanged(snapshot, resources, notes);
-      const all = [...decisions, { resources: needsOfUndo(effects, accepting) }];
-      const whole = accepted(events, snapshot, resourcesOf(all), joined(accepting), notes);
-      // If a host has built one of the decisions, the whole is a plain object, so that the runtime checks it.
-      return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
-    };
+): (transitions: readonly TransitionOf<S, E, F>[]) => TransitionOf<S, E, F> {
+  return (transitions) => (snapshot, context) => {
+    const decisions: DecisionOf<S, E, F>[] = [];
+    for (const [position, transition] of transitions.entries()) {
+      const decision = transition(decisions.at(-1)?.next ?? snapshot, context);
+      decisions.push(decision);
+      if (decision.outcome === 'refused')
+        return refused(snapshot, tell(decision.problem, position), resourcesOf(decisions));
+    }
+    const resources = resourcesOf(decisions);
+    const notes = decisions.flatMap((decision) =>
+      decision.outcome === 'refused' ? [] : (decision.notes ?? []),
+    );
+    const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
+    if (accepting.length === 0) return unchanged(snapshot, resources, notes);
+    const all = [...decisions, { resources: needsOfUndo(effects, accepting) }];
+    const whole = accepted(events, snapshot, resourcesOf(all), joined(accepting), notes);
+    // If a host has built one of the decisions, the whole is a plain object, so that the runtime checks it.
+    return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
+  };
 }
 
 /** Joins decisions: each begins in the last part of the decision before it. */

@@ -51,20 +51,52 @@ export function definitionShape({ all }: Fields): ObjectShape {
 }
 
 /**
- * Seals the secrets in a definition from a client. No text from a client passes for sealed text.
+ * Seals the secrets in a definition from a client; see {@link sealEntry}. Members that have commands of their own are
+ * faults too.
  *
- * @returns the entry of a gateway document, with the faults `password-unacceptable` of a value that cannot be a secret,
- *   `secret-not-storable` of a secret that could not be read after a restart, and those of members that no client
- *   writes
  * @internal
  */
 export async function sealDefinition(
   fields: Fields,
   definition: Json,
-  { seal, isSecretParameter }: Pick<SecretPorts, 'seal' | 'isSecretParameter'>,
+  secrets: SealingPorts,
+): Promise<Sealing<Json>> {
+  const { sealed, faults } = await sealEntry(fields, definition, secrets);
+  if (!isObject(sealed)) return { sealed, faults };
+  const own = fields.all.filter(({ patched, name }) => patched === false && Object.hasOwn(sealed, name));
+  const detail = 'has commands of its own: leave the member out';
+  return {
+    sealed: withoutMembers(
+      sealed,
+      own.map(({ name }) => name),
+    ),
+    faults: [
+      ...own.map(({ name }): Fault => ({ pointer: `/${name}`, code: 'field-not-modifiable', detail })),
+      ...faults,
+    ],
+  };
+}
+
+type SealingPorts = Pick<SecretPorts, 'seal' | 'isSecretParameter'>;
+
+function withoutMembers(object: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+}
+
+/**
+ * Seals the secrets in an entry of a gateway document from a client. No text from a client passes for sealed text.
+ *
+ * @returns the entry as a document has it, with the faults `password-unacceptable` of a value that cannot be a secret,
+ *   `secret-not-storable` of a secret that could not be read after a restart, and `field-unknown` of sealed text
+ * @internal
+ */
+export async function sealEntry(
+  fields: Fields,
+  entry: Json,
+  { seal, isSecretParameter }: SealingPorts,
 ): Promise<Sealing<Json>> {
   const faults: Fault[] = [];
-  if (!isObject(definition)) return { sealed: definition, faults };
+  if (!isObject(entry)) return { sealed: entry, faults };
   const sealer: Sealer = {
     isSecretParameter,
     async seal(text, place) {
@@ -81,7 +113,7 @@ export async function sealDefinition(
       faults.push({ pointer: formatPointer(place), code, detail });
     },
   };
-  return { sealed: await sealEntry(fields, definition, [], sealer), faults };
+  return { sealed: await sealMembers(fields, entry, [], sealer), faults };
 }
 
 type Path = readonly string[];
@@ -92,14 +124,17 @@ interface Sealer extends Pick<SecretPorts, 'isSecretParameter'> {
   refuse(this: void, place: Path, code: ProblemCode, detail: string): void;
 }
 
-async function sealEntry(fields: Fields, entry: JsonObject, path: Path, sealer: Sealer): Promise<JsonObject> {
+async function sealMembers(
+  fields: Fields,
+  entry: JsonObject,
+  path: Path,
+  sealer: Sealer,
+): Promise<JsonObject> {
   const members = new Map(Object.entries(entry));
   for (const field of fields.all) {
     // A secret is stored under `documentName`. Clients write it under `written`.
     const { name, documentName, entries, secret, sealedEntriesOf: written = name } = field;
     const place = [...path, written];
-    if (field.patched === false && members.delete(name))
-      sealer.refuse(place, 'field-not-modifiable', 'has commands of its own: leave the member out');
     if (secret !== undefined && members.delete(documentName)) {
       const detail = `is not known here: write the secret in plain text into ${written}`;
       sealer.refuse([...path, documentName], 'field-unknown', detail);
@@ -113,7 +148,8 @@ async function sealEntry(fields: Fields, entry: JsonObject, path: Path, sealer: 
       members.set(documentName, await sealer.seal(given, place));
     } else if (secret !== undefined) {
       const { open, sealed } = await sealMap(field, given, place, sealer);
-      members.set(written, open).set(documentName, sealed);
+      members.set(written, open);
+      if (Object.keys(sealed).length > 0) members.set(documentName, sealed);
     }
   }
   return Object.fromEntries(members);
@@ -127,7 +163,7 @@ async function sealList(
 ): Promise<readonly Json[]> {
   const sealed: Json[] = [];
   for (const [at, each] of list.entries())
-    sealed.push(isObject(each) ? await sealEntry(fields, each, [...path, String(at)], sealer) : each);
+    sealed.push(isObject(each) ? await sealMembers(fields, each, [...path, String(at)], sealer) : each);
   return sealed;
 }
 
@@ -168,8 +204,8 @@ export function withPointersOfClient(fields: Fields, reason: Problem): Problem {
   return problemOf(errors.map((fault) => ({ ...fault, pointer: place(fault.pointer) })));
 }
 
-/** The place in the definition of a client for a place in the entry of a document. */
-function asWritten({ all }: Fields, [token, ...inner]: Path): Path {
+/** The place in the definition of a client for a place in the entry of a document. @internal */
+export function asWritten({ all }: Fields, [token, ...inner]: Path): Path {
   const field = all.find(({ documentName }) => documentName === token);
   if (field === undefined) return token === undefined ? [] : [token, ...inner];
   const { name, sealedEntriesOf = name, entries } = field;

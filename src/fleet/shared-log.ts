@@ -535,7 +535,8 @@ export class SharedLog implements Log<Work> {
   #sharedOf(record: JournalRecord, resources: readonly string[]): SharedRecord | undefined {
     if (record.type === 'mark') return undefined;
     if (record.type === 'abandonment') return this.#abandonmentOf(record.command);
-    const head = headOf(this.#options.writing, record.command, resources.filter(isSharedLink));
+    const links = linksIn(record) ?? resources;
+    const head = headOf(this.#options.writing, record.command, links.filter(isSharedLink));
     if (record.type === 'intent') {
       const { events, effects } = sharedPart(record.events, record.effects);
       if (events.length === 0) return undefined;
@@ -656,6 +657,24 @@ function isSharedLink(link: string): boolean {
         link === `/${collection}` || (adoption !== undefined && parseLink(link, collection) !== undefined),
     )
   );
+}
+
+/**
+ * The links that the record of a part of a command has: its command can have thousands of parts, and rest on thousands
+ * of resources. `undefined` for the end of a command, which has all of them.
+ */
+function linksIn(record: JournalRecord): readonly string[] | undefined {
+  if (record.type === 'intent') return record.resources;
+  if (record.type !== 'settlement' || record.last) return undefined;
+  const changed = record.events.flatMap((event) =>
+    'definition' in event ? [event.resource, listOf(event.resource)] : [event.resource],
+  );
+  return [...new Set(changed)];
+}
+
+/** The link of the list in which a resource is. */
+function listOf(link: string): string {
+  return link.slice(0, link.lastIndexOf('/'));
 }
 
 /** Whether a record changes the configuration. */

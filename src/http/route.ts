@@ -90,9 +90,13 @@ interface Writing {
 }
 
 /** How a route finds the resource in its path. */
-interface Finding<S, T> {
-  /** Finds the resource that the path names, in the given snapshot. Refused with a problem if there is none. */
-  find(this: void, snapshot: S, parameters: PathParameters): Result<T>;
+interface Finding<S, T, R = unknown> {
+  /**
+   * Finds the resource that the path names, in the given snapshot. Refused with a problem if there is none.
+   *
+   * @param rendering - given to a reading route: what belongs to the interface is in no snapshot
+   */
+  find(this: void, snapshot: S, parameters: PathParameters, rendering?: R): Result<T>;
   /** Link of the resource. Commands on the same resource wait for each other. */
   link(this: void, thing: T): string;
   /** The last change of anything that the representation shows. Left out if the representation shows live figures. */
@@ -113,7 +117,7 @@ interface Showing {
 }
 
 /** A route that reads one resource. @internal */
-export interface ItemRoute<S, R, T = unknown> extends Route, Finding<S, T>, Showing {
+export interface ItemRoute<S, R, T = unknown> extends Route, Finding<S, T, R>, Showing {
   readonly kind: 'item';
   readonly method: 'GET';
   /** The fields that everybody may read, without a log-in. Left out if there are none. */
@@ -290,15 +294,15 @@ export interface ProbeRoute<R> extends Route {
 }
 
 /**
- * A route that takes several commands as one. The handler has the router, so there is nothing else to declare.
+ * A route that takes many changes as one. The handler knows what they stand for, so there is nothing else to declare.
  *
  * @internal
  */
-export interface SequenceRoute extends Route, Writing {
+export interface WholeRoute extends Route, Writing {
   readonly kind: 'command';
   readonly method: Exclude<Method, 'GET'>;
-  /** Tells the route from the others. */
-  readonly isSequence: true;
+  /** What the body is. A document has limits of its own. */
+  readonly takes: 'sequence' | 'document';
 }
 
 /** A route about a resource of the gateway, with the functions that serve the route. @internal */

@@ -47,11 +47,28 @@ export interface ParseLimits extends JsonLimits {
 export function parseJson(body: string, limits: ParseLimits): Result<Json> {
   assertText(body, 'body');
   assertObject(limits, 'limits');
+  const parsing = parsingJson(body, limits);
+  for (;;) {
+    const { done, value } = parsing.next();
+    if (done === true) return value.ok ? ok(deepFreeze(value.value)) : value;
+  }
+}
+
+/**
+ * Parses a JSON text as {@link parseJson} does, in steps: a caller can pause after each. The value is not frozen,
+ * because that would take as long again.
+ *
+ * @internal
+ */
+export function* parsingJson(body: string, limits: ParseLimits): Generator<undefined, Result<Json>> {
   const text = body.startsWith('\ufeff') ? body.slice(1) : body;
   const { depth, values = Infinity } = limits;
-  const refusal = scanText({ text, depth, left: values, at: 0, due: true, open: [] });
-  return refusal === undefined ? ok(deepFreeze(JSON.parse(text) as Json)) : { ok: false, problem: refusal };
+  const refusal = yield* scanText({ text, depth, left: values, at: 0, due: true, open: [] });
+  return refusal === undefined ? ok(JSON.parse(text) as Json) : { ok: false, problem: refusal };
 }
+
+/** The number of values and ends of values between two steps. */
+const stride = 4096;
 
 /** The progress of a scan. */
 interface Scan {
@@ -70,13 +87,14 @@ interface Scan {
 /** Why a text was refused. */
 type Refusal = Problem<ProblemCode>;
 
-function scanText(scan: Scan): Refusal | undefined {
+function* scanText(scan: Scan): Generator<undefined, Refusal | undefined> {
   skipSpace(scan);
   if (scan.at === scan.text.length) return problem('body-missing', 'The body is empty. Send a JSON value.');
-  while (scan.due || scan.open.length > 0) {
+  for (let count = 1; scan.due || scan.open.length > 0; count += 1) {
     const refusal = scan.due ? scanValue(scan) : scanNext(scan);
     if (refusal !== undefined) return refusal;
     skipSpace(scan);
+    if (count % stride === 0) yield;
   }
   return scan.at === scan.text.length ? undefined : notJson(scan, 'the end of the text');
 }

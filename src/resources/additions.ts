@@ -49,5 +49,5 @@ export function adoptAdditions(
       );
   });
   const resources: Transition = (now, within) => adoptDocument(now, given, within, { only });
-  return combineNamed(resources, ...listeners)(snapshot, context);
+  return combineNamed([resources, ...listeners])(snapshot, context);
 }

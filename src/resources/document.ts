@@ -178,29 +178,41 @@ export function* readDocument(
   // The sessions are copied one by one, because there may be a million of them.
   const json = copyDeferring(document, 'sessions', { depth: deepestDocument });
   if (!json.ok) throw new InvalidDocumentError(faultsOf(json.problem));
-  const loading = yield* load(json.value.copy, json.value.items(), secretParameters);
+  const loading = yield* loadDocument(json.value.copy, json.value.items(), secretParameters);
   if ('faults' in loading) throw new InvalidDocumentError(loading.faults);
   return loading.build(epoch);
 }
 
-/** The faults of a document, or how to build the snapshot of a document without faults. */
-type Loading = { readonly faults: readonly Fault[] } | { build(this: void, epoch: string): Snapshot };
+/** The faults of a document, or how to build the snapshot of a document without faults. @internal */
+export type Loading = { readonly faults: readonly Fault[] } | { build(this: void, epoch: string): Snapshot };
+
+/** How a document of a client is loaded. */
+interface LoadOptions {
+  /** Finds what a link may name besides the resources of the document. */
+  readonly around?: FindName;
+  /** After so many faults of a list, its later entries are not looked at. */
+  readonly mostFaults?: number;
+}
 
 /**
+ * Loads a document. Yields after each resource and each session.
+ *
  * @param sessions - the sessions of the document, one at a time
  * @param declared - the names of secret parameters
+ * @internal
  */
-function* load(
+export function* loadDocument(
   document: Json,
   sessions: Iterable<Result<Json>>,
   declared: readonly string[],
+  { around, mostFaults = Infinity }: LoadOptions = {},
 ): Generator<undefined, Loading> {
   const whole = parseShape(documentShape, document);
-  const lists = namedResources.map((each) => listOf(each, document));
+  const lists = namedResources.map((each) => listOf(each, document, mostFaults));
   const names = new Map(lists.map((list) => [list.collection, list.names]));
-  const find: FindName = (collection, key) => names.get(collection)?.get(key);
+  const find: FindName = (collection, key) => names.get(collection)?.get(key) ?? around?.(collection, key);
   const loaded: Loaded[] = [];
-  for (const list of lists) loaded.push(yield* loadList(list, find));
+  for (const list of lists) loaded.push(yield* loadList(list, find, mostFaults));
   const secretParameters = secretKeys(loaded, declared);
   const { table, faults: sessionFaults } = yield* readSessions(sessionDocument, sessions, find, names);
   const faults = [
@@ -266,9 +278,9 @@ interface List extends Pick<NamedResources, 'collection' | 'fields'>, ReturnType
   readonly entries: readonly Json[];
 }
 
-function listOf({ collection, singular, fields }: NamedResources, document: Json): List {
+function listOf({ collection, singular, fields }: NamedResources, document: Json, mostFaults: number): List {
   const entries = entriesIn(document, collection);
-  return { collection, fields, entries, ...namesIn(entries, singular, [collection]) };
+  return { collection, fields, entries, ...namesIn(entries, singular, [collection], mostFaults) };
 }
 
 /** The valid entries of a list, and the faults of the other entries. */
@@ -276,18 +288,27 @@ interface Loaded extends Pick<NamedResources, 'collection' | 'fields'> {
   /** The entries by their positions in the list. */
   readonly entities: ReadonlyMap<number, ConfiguredEntity>;
   readonly faults: readonly Fault[];
+  /** The number of entries that were looked at. */
+  readonly seen: number;
 }
 
-function* loadList({ collection, fields, entries }: List, find: FindName): Generator<undefined, Loaded> {
+function* loadList(
+  { collection, fields, entries }: List,
+  find: FindName,
+  mostFaults: number,
+): Generator<undefined, Loaded> {
   const entities = new Map<number, ConfiguredEntity>();
   const faults: Fault[] = [];
+  let seen = 0;
   for (const [position, entry] of entries.entries()) {
     const checked = checkEntry(fields, entry, [collection, position], find);
     for (const fault of checked.faults) faults.push(fault);
     if (checked.entry !== undefined) entities.set(position, loadEntity(fields, checked.entry));
+    seen += 1;
+    if (faults.length >= mostFaults) break;
     yield;
   }
-  return { collection, fields, entities, faults };
+  return { collection, fields, entities, faults, seen };
 }
 
 /** The faults of secret parameters in the entries that are wrong in other ways, so that none hides another one. */
@@ -296,11 +317,13 @@ function plainInBroken(
   loaded: Loaded | undefined,
   isSecret: (name: string) => boolean,
 ): readonly Fault[] {
-  return entries.flatMap((entry, position) =>
-    loaded?.entities.has(position) === true
-      ? []
-      : plainSecretsIn(fields, entry, [collection, position], isSecret),
-  );
+  return entries
+    .slice(0, loaded?.seen)
+    .flatMap((entry, position) =>
+      loaded?.entities.has(position) === true
+        ? []
+        : plainSecretsIn(fields, entry, [collection, position], isSecret),
+    );
 }
 
 /**

@@ -5,18 +5,19 @@
 import * as z from 'zod/mini';
 
 import type { Context, DecisionOf } from '../core/decision.ts';
+import { countOf, firstShown } from '../core/excerpt.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { commandQuery, type Listing, type SearchValues, type Use } from '../http/route.ts';
 import type { Operation } from '../json/patch.ts';
 import type { JsonObject } from '../json/value.ts';
-import { ok } from '../problem.ts';
+import { ok, problem } from '../problem.ts';
 import type { State } from '../snapshot/state.ts';
 import type { Note } from '../core/note.ts';
 import type { Kind } from './shared/kind.ts';
 import type { Surroundings } from './shared/rendering.ts';
-import { listingOf, listRoute, type KindRoute } from './shared/route.ts';
+import { itemRoute, listingOf, listRoute, type KindRoute } from './shared/route.ts';
 
 /** What is kept of an event: enough to tell and to undo the change. @internal */
 export interface EntryEvent {
@@ -61,18 +62,21 @@ export interface HistoryEntryRepresentation {
   readonly actor?: string;
   /** The revision that the change has made; that of the fleet for what the nodes share. */
   readonly revision: number;
-  /** Links of the resources that the command has changed. */
+  /** Links of the resources of the shown events. */
   readonly resources: readonly string[];
   /**
    * What has happened, with secrets redacted: the events without the settings before and after the change. Of closed
    * sessions or connections, their number as `count`. With `already`, the event changed nothing: the failed service
-   * was to run, what was created existed, or what was deleted was gone.
+   * was to run, what was created existed, or what was deleted was gone. A list of entries has the first 100 events of
+   * each; `GET /history/:id` has all of them, or those of a range.
    */
   readonly events: readonly {
     readonly type: string;
     readonly resource: string;
     readonly [member: string]: unknown;
   }[];
+  /** The number of events of each type; left out if all events are shown. */
+  readonly count?: Readonly<Record<string, number>>;
   /**
    * Whether the entry can be undone now. An undo is `refused` if it would take back a later change too, if the entry
    * was undone already, or if the command has left everything as it was. It is `irreversible` if the command has closed
@@ -87,13 +91,21 @@ export interface HistoryEntryRepresentation {
   readonly undone_by?: string;
 }
 
+/** The problem of an id without an entry. @internal */
+export const entryNotFound = problem(
+  'entry-not-found',
+  'The history has no entry with this id. GET /history lists the entries.',
+);
+
 /** The history around an interface, as its own endpoints show and use it. @internal */
 export interface RunningHistory {
   /** The entries with the wanted values, the newest one first. */
   list(this: void, values?: SearchValues): readonly Entry[];
   /** The last entry that has changed a member of the resource of an event, and that was not undone. */
   lastChangeOf(this: void, event: EntryEvent, member: string): Entry | undefined;
-  /** What is shown of the events, and of a later undo. */
+  /** Finds an entry. */
+  find(this: void, id: string): Entry | undefined;
+  /** What is shown of the events of an entry, and of a later undo. */
   shown(this: void, entry: Entry): Pick<HistoryEntryRepresentation, 'events' | 'undone_by'>;
   /** Whether an undo would be accepted now. To decide that takes much longer than to write what is stored. */
   undoOf(this: void, entry: Entry): HistoryEntryRepresentation['undo'];
@@ -124,16 +136,20 @@ const fields = defineFields<{
   revision: { shape: shape.count },
   resources: { shape: z.array(shape.text(4096)) },
   events: { shape: z.array(z.looseObject({ type: shape.text(255), resource: shape.text(4096) })) },
+  count: { shape: z.record(shape.text(255), shape.count), optional: true },
   undo: { shape: z.enum(['possible', 'refused', 'irreversible']) },
   undoes: { shape: shape.text(255), optional: true },
   undone_by: { shape: shape.text(255), optional: true },
 });
 
-function represent(entry: Entry, around: Surroundings): object {
+/** @param events - the events that are shown */
+function represent(entry: Entry, events: readonly EntryEvent[], around: Surroundings): object {
   const { history, times } = around;
-  const resources = [...new Set(entry.events.map(({ resource }) => resource))];
+  const resources = [...new Set(events.map(({ resource }) => resource))];
   const undo = showsUndo(around) ? { undo: history.undoOf(entry) } : {};
-  return representFields(fields, { rest: { ...entry, resources, ...history.shown(entry), ...undo }, times });
+  const count = countOf(entry.events, events.length);
+  const shown = history.shown({ ...entry, events });
+  return representFields(fields, { rest: { ...entry, resources, ...shown, ...count, ...undo }, times });
 }
 
 function showsUndo({ fields: asked }: Surroundings): boolean {
@@ -141,7 +157,9 @@ function showsUndo({ fields: asked }: Surroundings): boolean {
 }
 
 function listed(around: Surroundings, values?: SearchValues): Listing {
-  const listing = listingOf(around.history.list(values), (entry) => represent(entry, around));
+  const listing = listingOf(around.history.list(values), (entry) =>
+    represent(entry, firstShown(entry.events), around),
+  );
   return showsUndo(around) ? { ...listing, isSlow: true } : listing;
 }
 
@@ -184,6 +202,22 @@ export const historyKind: Kind<State, never, never, never> = {
       find: () => ok(undefined),
       list: (_snapshot, _none, around) => listed(around),
       select: (_snapshot, _none, around, values) => listed(around, values),
+    }),
+    itemRoute<Entry>({
+      ...endpoint('history.get'),
+      isAddition: true,
+      role: 'reader',
+      query: ['fields', 'range'],
+      summary: 'Gives one settled command with all its events, or with those of a range.',
+      shape: fields.representation,
+      find(_snapshot, { id = '' }, around) {
+        const entry = around?.history.find(id);
+        return entry === undefined ? { ok: false, problem: entryNotFound } : ok(entry);
+      },
+      read(_snapshot, entry, around) {
+        const { first = 0, last = Infinity } = around.range ?? {};
+        return represent(entry, entry.events.slice(first, last + 1), around);
+      },
     }),
     wayBackRoute(
       {

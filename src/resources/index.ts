@@ -22,7 +22,7 @@ import type { Note } from '../core/note.ts';
 import { foldReports, isList, type CrossingHooks, type ReportTable } from '../core/report.ts';
 import { createRedactor, namesOf } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
-import type { ProbeRoute, ResourceRoute, Route, SequenceRoute, StreamRoute } from '../http/route.ts';
+import type { ProbeRoute, ResourceRoute, Route, StreamRoute, WholeRoute } from '../http/route.ts';
 import type { Json } from '../json/value.ts';
 import type { Fault, Problem } from '../problem.ts';
 import { commandKind, type CommandEvent } from './command.ts';
@@ -49,6 +49,7 @@ import {
   type MonitorReport,
 } from './monitor.ts';
 import { sequenceKind } from './sequence.ts';
+import { documentKind } from './document-route.ts';
 import {
   serverKind,
   type ServerDocument,
@@ -95,6 +96,7 @@ const kinds = [
   filterKind,
   userKind,
   sequenceKind,
+  documentKind,
   commandKind,
   fleetKind,
   eventKind,
@@ -280,7 +282,7 @@ export const wholes: readonly Whole<Snapshot>[] = kinds.flatMap(({ whole }) => w
 
 /** A route of the interface with the functions that serve the route. @internal */
 export type BoundRoute =
-  BoundResourceRoute | BoundAction | SequenceRoute | StreamRoute | ProbeRoute<Surroundings>;
+  BoundResourceRoute | BoundAction | WholeRoute | StreamRoute | ProbeRoute<Surroundings>;
 
 /** A route about a resource of the gateway. @internal */
 export type BoundResourceRoute = ResourceRoute<Snapshot, Decision, Surroundings>;
@@ -423,7 +425,7 @@ function isKnown({ type }: AdminEvent): boolean {
  */
 export function sequence(...transitions: readonly Transition[]): Transition {
   for (const transition of transitions) assertTransition(transition);
-  return combine(...transitions);
+  return combine(transitions);
 }
 
 const combine = sequenceFor(eventTable, effectTable);
@@ -552,10 +554,7 @@ function bringBack(
   // The option `only` can leave resources out.
   const told = notes.filter(({ resource = '' }) => decision.resources.includes(resource));
   if (told.length === 0) return decision;
-  return combineNamed(
-    () => unchanged(snapshot, [], told),
-    () => decision,
-  )(snapshot, context);
+  return combineNamed([() => unchanged(snapshot, [], told), () => decision])(snapshot, context);
 }
 
 const adopt = adoptionFor<Snapshot>(membership, namedResources);

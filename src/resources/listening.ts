@@ -274,7 +274,7 @@ function removeListeners(
       (now: Snapshot, within: Context) =>
         deleteListener(now, present.key, name, within),
   );
-  return combine(...steps)(snapshot, context);
+  return combine(steps)(snapshot, context);
 }
 
 /** Adds the listeners that only a wanted service has. */
@@ -288,7 +288,7 @@ function addListeners(
   const steps = added.map(
     (listener) => (now: Snapshot, within: Context) => createListener(now, present.key, listener, within),
   );
-  return combine(...steps)(snapshot, context);
+  return combine(steps)(snapshot, context);
 }
 
 /** The steps of an adoption for the listeners of a service. @internal */

@@ -50,7 +50,7 @@ export const sequenceKind: Kind<State, never, never, never> = {
     {
       ...endpoint('sequence.send'),
       isAddition: true,
-      isSequence: true,
+      takes: 'sequence',
       aliases: [],
       role: 'reader',
       query: commandQuery,

@@ -18,6 +18,10 @@ export interface Limits {
   readonly maxBodyDepth: number;
   /** Largest number of values in a body, nested ones included; 50,000 by default. A body with more is 413. */
   readonly maxBodyValues: number;
+  /** Largest size of a document in the body of `POST /document`, in bytes; 16 MiB by default. A larger one is 413. */
+  readonly maxDocumentBytes: number;
+  /** Largest number of values in such a document; 2,000,000 by default. A document with more is 413. */
+  readonly maxDocumentValues: number;
   /** Deadline for reading a body, in milliseconds; 30,000 by default. A body that takes longer is 408. */
   readonly bodyDeadlineMs: number;
   /** Largest number of waiting commands; 1,024 by default. Further commands are 503. */
@@ -78,6 +82,8 @@ export const defaultLimits: Limits = Object.freeze({
   maxTargetBytes: 8192,
   maxBodyDepth: 32,
   maxBodyValues: 50_000,
+  maxDocumentBytes: 16 * 1_048_576,
+  maxDocumentValues: 2_000_000,
   bodyDeadlineMs: 30_000,
   maxQueued: 1024,
   maxInFlight: 1024,

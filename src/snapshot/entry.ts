@@ -49,9 +49,15 @@ interface Names {
  *
  * @param singular - what an entry is, such as `server`
  * @param path - the place of the list, for the faults
+ * @param mostFaults - the number of faults that are given
  * @internal
  */
-export function namesIn(entries: readonly Json[], singular: string, path: Path): Names {
+export function namesIn(
+  entries: readonly Json[],
+  singular: string,
+  path: Path,
+  mostFaults = Infinity,
+): Names {
   const names = new Map<string, string>();
   const faults: Fault[] = [];
   for (const [position, entry] of entries.entries()) {
@@ -64,6 +70,7 @@ export function namesIn(entries: readonly Json[], singular: string, path: Path):
       names.set(key, name);
       continue;
     }
+    if (faults.length >= mostFaults) continue;
     const pair = `${JSON.stringify(name)} and ${JSON.stringify(earlier)}`;
     const detail = `names the same ${singular} as an earlier entry: ${pair} have the same key; rename one of them`;
     faults.push({ pointer: formatPointer([...path, position, 'name']), code: 'validation-failed', detail });

@@ -388,6 +388,6 @@ describe('the program gateway-admin', () => {
     const document = JSON.stringify({ services: services.map((each) => ({ ...each, state: 'stopped' })) });
     const line = `(sleep 0.3; echo '${document}') | (P apply - --yes; echo $? >&2) | true`;
     const { err } = await inShell(line, url);
-    expect([made, err]).toEqual([['/sequence?mark=m'], '0\n']);
+    expect([made, err]).toEqual([['/document?mark=m'], '0\n']);
   });
 });

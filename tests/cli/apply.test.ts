@@ -156,29 +156,26 @@ describe('gateway-admin apply', () => {
     expect(err).toContain(`(${told})`);
   });
 
-  it('says how to apply a document that makes more changes than a sequence takes', async () => {
+  it('makes more changes than a plan shows, in one command, and says how many there are', async () => {
     const monitors = Array.from({ length: 101 }, (_none, at) => ({ name: `M${String(at)}`, module: 'm' }));
-    const started = monitors.map((monitor) => ({ ...monitor, state: 'started' as const }));
     const served = await serving({
       monitors: monitors.map((each) => ({ ...each, state: 'stopped' as const })),
     });
-    const { code, out, err } = await served.ask(apply, { monitors: started });
-    expect([code, out]).toEqual([1, '']);
-    expect(err).toContain('The document makes 101 changes, and the gateway makes fewer at once.');
-    expect((await served.ask(apply, { monitors: started.slice(0, 100) })).code).toBe(0);
-    expect((await served.ask(apply, { monitors: started.slice(100) })).code).toBe(0);
-    expect(appliedTo(served.gateway)).toHaveLength(101);
-  });
-
-  it('names the resource at which the interface refuses', async () => {
-    const { ask } = await serving(sampleDocument, {
-      access: { authorize: (_principal, route) => route.id !== 'monitors.start' },
-    });
-    const { code, err } = await ask(apply, threeChanges);
-    expect([code, err]).toEqual([
-      5,
-      expect.stringMatching(/^gateway-admin: \/monitors\/Idle-Monitor\/start: /m),
+    const { code, out, err } = await served.ask(apply, { monitors });
+    expect([code, err]).toEqual([0, '']);
+    expect(out.split('\n').slice(100)).toEqual([
+      '/monitors/M99  start',
+      'and 1 more',
+      'closes 0 sessions and 0 backend connections',
+      'Done: apply - (101 changes) on eu-1.',
+      '',
     ]);
+    expect(appliedTo(served.gateway)).toHaveLength(101);
+    const { out: pruned } = await served.ask(['plan', '-', '--prune'], {
+      monitors: [],
+      services: [{ name: 'S', router: 'r' }],
+    });
+    expect(pruned).toContain('deletes 101 monitors');
   });
 });
 

@@ -265,11 +265,16 @@ const sequence = body({
   ],
 });
 
+const document = body({
+  monitors: [{ name: 'Idle Monitor', module: 'pgmon', monitor_interval: 5000 }],
+});
+
 /**
  * The endpoints, all of them additions, that need a running interface; those of commands, one of unknown outcome too.
  */
 export const additions: readonly Endpoint[] = [
   command('POST', '/sequence', '', { ...sequence, ...ours }),
+  command('POST', '/document', '', { ...document, ...ours, search: ['prune', 'only', 'allow_empty'] }),
   command('DELETE', '/sessions', '', { ...ours, search: [...criteria, 'all'], query: 'user=alice' }),
   list('/commands', 'command', '', live),
   command('DELETE', '/commands/:id', 'sample-1', { ...ours, worksReadOnly: true }),
@@ -287,6 +292,7 @@ export const additions: readonly Endpoint[] = [
     ...live,
     search: ['resource', 'field', 'actor', 'type', 'since', 'before'],
   }),
+  item('/history/:id', 'history entry', 'sample-1', { ...live, parameters: ['fields', 'range'] }),
   command('PUT', '/history/:id/undo', 'sample-1', ours),
   command('PUT', '/history/:id/restore', 'sample-1', ours),
   row('GET', '/events', { status: 200 }, '', { ...live, parameters: ['after', 'types'], stream: true }),

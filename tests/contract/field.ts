@@ -281,6 +281,7 @@ export const fields: readonly Field[] = [
     ['events', 'objects', undefined],
     ['events.[].type', 'text', ['monitor.stopped']],
     ['events.[].resource', 'text', ['/monitors/Main-Monitor']],
+    ['count?', 'object', { 'monitor.stopped': 1 }, '/history/sample-1?range=1-1&fields=count'],
     ['undo', 'text', 'possible'],
     ['undoes?', 'text', undefined, '/history?range=2-2'],
     ['undone_by?', 'text', undefined, '/history?range=3-3'],

@@ -10,7 +10,6 @@ const rows = endpointRows.map(({ endpoint, route }) => ({ endpoint, id: route.id
 /** The codes of requests that belong to no endpoint, and of commands that only a program sends. */
 const elsewhere: readonly ProblemCode[] = [
   ...(['route-not-found', 'method-not-allowed', 'method-unknown'] as const),
-  'document-empty',
 ];
 
 describe('the problem codes of an endpoint', () => {

@@ -20,7 +20,7 @@ import { hold } from 'gateway-admin-core/testing';
 
 import { boundRoutes } from '../docs/tables.ts';
 import { createWorld, type Node, type World } from '../fleet/node.ts';
-import { sampleSnapshot } from '../support/document.ts';
+import { sampleDocument, sampleSnapshot } from '../support/document.ts';
 import { appendTo, foreignRecord } from '../support/foreign-node.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
@@ -274,6 +274,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
       : definition(secretIn(endpoint, 'x'))(endpoint)),
     store: new FailingStore(),
   }),
+  'document-empty': () => ({}),
   'resource-exists': (endpoint) => definition({ name: existing[kindOf(endpoint)] })(endpoint),
   'resource-in-use': (endpoint) => subject(existing[kindOf(endpoint)] ?? '')(endpoint),
   'not-supported': () => ({ options: { gateway: Object.assign(sampleGateway(), { supports: [] }) } }),
@@ -363,6 +364,37 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   },
   'store-unavailable': withoutStore,
   closed: () => ({ before: ({ admin }) => admin.close() }),
+};
+
+const documentOf = (document: object): Provocation => ({ body: JSON.stringify(document) });
+const newService = { name: 'New Service', router: 'readconnroute' };
+
+/** What differs if the body is a document. */
+const ofDocument: Readonly<Partial<Record<ProblemCode, Provocation>>> = {
+  'content-too-large': { body: ' '.repeat(16 * 1_048_576 + 1) },
+  'validation-failed': documentOf([]),
+  'reserved-key': documentOf({ services: [{ ...newService, router_options: { constructor: 'x' } }] }),
+  'op-not-allowed': documentOf({ users: [] }),
+  'link-unresolved': documentOf({ services: [{ ...newService, servers: ['/servers/x'] }] }),
+  'password-unacceptable': documentOf({ services: [{ ...newService, password: '' }] }),
+  'secret-not-storable': documentOf({ services: [{ ...newService, password: 'x' }] }),
+  'resource-in-use': { target: '/document?prune=true', ...documentOf({ servers: [] }) },
+  'document-empty': {
+    target: '/document?prune=true',
+    ...documentOf({ servers: [], services: [], monitors: [], filters: [] }),
+  },
+  'not-supported': documentOf({ services: [newService] }),
+  'partly-done': {
+    ...documentOf({ services: [newService] }),
+    before: () => undefined,
+  },
+  'listener-of-node': documentOf({
+    services:
+      sampleDocument.services?.slice(0, 1).map((service) => ({
+        ...service,
+        ...{ passwordSealed: undefined, router_optionsSealed: undefined, listeners: [] },
+      })) ?? [],
+  }),
 };
 
 /** A field that no answer shows. */
@@ -457,6 +489,7 @@ async function provokeInFleet(code: ProblemCode, endpoint: Endpoint): Promise<Pr
 
 /** The provocation at an endpoint. What a command refuses is provoked in a sequence by a sequence of that command. */
 function provocationAt(endpoint: Endpoint, code: ProblemCode, row: Row): Provocation {
+  if (endpoint.path === '/document') return { ...row(endpoint), ...ofDocument[code] };
   const own = row(endpoint);
   if (endpoint.path !== '/sequence') return own;
   const part = endpoints.find((each) => commandCodesOf(each).includes(code));

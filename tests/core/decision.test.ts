@@ -93,7 +93,8 @@ const note: TankStep = (tank, context) =>
     effects: [],
   });
 
-const sequence = sequenceFor(events, effects);
+const combine = sequenceFor(events, effects);
+const sequence = (...transitions: Parameters<typeof combine>[0]) => combine(transitions);
 const empty: Tank = Object.freeze({ revision: 7, litres: 0 });
 const now = { now: 5 };
 const happenings = fc.array(

@@ -2,17 +2,10 @@
  * The page about problems. Its sentences are written by hand, in the page: the beginning and the end, what a code means,
  * and the next step. The endpoints that answer with a code, and an answer of a running interface, come from tables.
  */
-import {
-  adoptDocument,
-  createSnapshot,
-  problemTable,
-  type Decision,
-  type ProblemCode,
-} from 'gateway-admin-core';
+import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
 import { problemAnswers } from '../openapi/example.ts';
 import { codesOf } from '../openapi/problem-code.ts';
-import { sampleSnapshot } from '../support/document.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { read } from '../support/project.ts';
 import { transports } from '../support/transport.ts';
@@ -44,14 +37,6 @@ const elsewhere: Readonly<Partial<Record<ProblemCode, readonly [method: string, 
   'method-unknown': ['PURGE', '/services'],
 };
 
-/** The decisions of programs with the codes that no endpoint answers with. */
-const ofPrograms: Readonly<Partial<Record<ProblemCode, () => Decision>>> = {
-  'document-empty': () => {
-    const nothing = createSnapshot({ servers: [], services: [], monitors: [], filters: [] });
-    return adoptDocument(sampleSnapshot(), nothing, { now: 0 }, { prune: true });
-  },
-};
-
 /** Writes the whole page. */
 export async function errorsPage(): Promise<string> {
   const answers = new Map([...(await problemAnswers()), ...(await answersElsewhere())]);
@@ -76,27 +61,20 @@ async function answersElsewhere(): Promise<readonly (readonly [ProblemCode, Answ
 }
 
 function section(code: ProblemCode, answer: Answer | undefined): string {
+  if (answer === undefined) throw new RangeError(`Nothing answers with ${code}`);
   const { meaning, next } = sentencesOf(code);
   return [
     `### ${code}\n`,
     `**${problemTable[code].title}.** ${meaning}\n`,
     `- Next step: ${next}\n- Answered by: ${sendersOf(code)}.\n`,
-    answer === undefined ? problemBlock(code) : httpBlock(answer),
+    httpBlock(answer),
   ].join('\n');
-}
-
-/** The problem of a decision, for a code that no endpoint answers with. */
-function problemBlock(code: ProblemCode): string {
-  const decision = ofPrograms[code]?.();
-  if (decision?.outcome !== 'refused') throw new RangeError(`Nothing answers with ${code}`);
-  return ['```json', JSON.stringify(decision.problem, undefined, 2), '```\n'].join('\n');
 }
 
 /** The endpoints that answer with a code: their list, or a named set with its exceptions, whichever is shorter. */
 function sendersOf(code: ProblemCode): string {
   if (code === 'not-ready') return '`GET /ready`, and every path while the gateway is starting';
   if (elsewhere[code] !== undefined) return 'requests that belong to no endpoint';
-  if (ofPrograms[code] !== undefined) return '`adoptDocument` in a program, and no endpoint';
   const routes = boundRoutes.filter((route) => !isSequence(route));
   const all = routes.filter((route) => codesOf(route).includes(code));
   const ways = endpointGroups.flatMap(([name, has]) => {

@@ -112,6 +112,26 @@ id 28.`,
     target: '/servers?range=1-1&fields=name,status',
   },
   {
+    title: 'Take a document over',
+    text: `Send a [gateway document](document.md), or a part of one, to \`POST /document\`. Its servers, services, monitors and filters
+are created, changed, started and stopped in one command, with one mark, one entry of the history and one undo.
+
+- What the document lacks stays: a kind without a list, a resource without an entry, the listeners of a service without
+  the member, and secrets. With \`prune=true\`, the resources without an entry are deleted, of the kinds that have a list.
+- A link can name a resource of the document, or one in use.
+- A secret in plain text is sealed and written. Sealed text is refused, and so are users. Other parts are ignored: the
+  notes of the plan name them.
+- \`only=services,filters\` compares these kinds alone. With \`services,listeners\`, also the listeners of services.
+- A document that would leave no resource at all is a 409 \`document-empty\`, unless \`allow_empty=true\` is given.
+- The limits are \`maxDocumentBytes\` and \`maxDocumentValues\`; an entry has at most 1 MiB. Of more than 100 changes, a plan
+  and the history show the first 100, and \`count\` has the number of events of each type. \`GET /history/:id\` has all of
+  them, or those of a \`range\`.`,
+    method: 'POST',
+    target: '/document?dry_run=true',
+    headers: { 'content-type': 'application/json' },
+    body: '{"monitors":[{"name":"Idle Monitor","module":"pgmon","monitor_interval":5000}]}',
+  },
+  {
     title: 'Read an error',
     text: `Every answer from 400 on is a problem. Base decisions on \`code\`, and read \`detail\`. [errors.md](errors.md) explains each code.`,
     method: 'PATCH',

@@ -6,6 +6,8 @@
  * such a table by hand would be a second place for its facts. The other files of `tests/docs` and `tests/openapi` take
  * the tables from here, so that a file that moves in `src/` changes one file of the tests.
  */
+import type { BoundRoute } from '../../src/resources/index.ts';
+
 export { exitCodes } from '../../src/cli/command.ts';
 export { commands } from '../../src/cli/commands.ts';
 export { isShown, type Field, type Fields } from '../../src/core/field.ts';
@@ -28,4 +30,9 @@ export {
   type BoundRoute,
 } from '../../src/resources/index.ts';
 export { metricTable } from '../../src/resources/metric.ts';
-export { isAction, isSequence } from '../../src/resources/shared/route.ts';
+export { isAction } from '../../src/resources/shared/route.ts';
+
+/** Whether a route takes commands of other routes. */
+export function isSequence(route: BoundRoute): boolean {
+  return 'takes' in route && route.takes === 'sequence';
+}

@@ -164,8 +164,8 @@ export const faults = [
     what: 'A drain does not stop its service.',
     kind: '--scenarios',
     file: 'src/resources/shared/drain.ts',
-    from: "combine(moving('stop', thing), changing({ ...thing, state: 'stopped' }, next))",
-    to: "combine(changing({ ...thing, state: 'stopped' }, next))",
+    from: "combine([moving('stop', thing), changing({ ...thing, state: 'stopped' }, next)])",
+    to: "combine([changing({ ...thing, state: 'stopped' }, next)])",
   },
   {
     name: 'begins-a-drain-anew',

@@ -77,6 +77,7 @@ const planShape = z.strictObject({
   patch: z.exactOptional(z.array(z.looseObject({ op: z.string(), path: z.string() }))),
   events: z.array(changeShape),
   effects: z.array(changeShape),
+  count: z.exactOptional(z.record(z.string(), count)),
   etag: z.exactOptional(z.string()),
   closes: z.strictObject({ sessions: count, connections: count } satisfies Record<
     keyof Planned['closes'],

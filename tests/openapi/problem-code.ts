@@ -78,6 +78,16 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'commands.abandon': ['command-not-abandonable'],
   'history.undo': ['undo-refused', 'partly-done'],
   'history.restore': ['undo-refused', 'partly-done'],
+  'document.adopt': [
+    ...(['reserved-key', 'op-not-allowed', 'link-unresolved', 'resource-in-use', 'document-empty'] as const),
+    ...([
+      'password-unacceptable',
+      'secret-not-storable',
+      'not-supported',
+      'listener-of-node',
+      'partly-done',
+    ] as const),
+  ],
   'fleet.retry': ['node-not-found'],
   'fleet.forget': ['node-not-found', 'node-alive'],
 };
@@ -111,7 +121,7 @@ function asksHost(route: BoundRoute): boolean {
 function isShared(route: BoundRoute): boolean {
   return (
     asksHost(route) &&
-    /\.(?:patch|start|stop|(?:set|clear)Maintenance|(?:create|delete)(?:Listener)?|undo|restore)$/.test(
+    /\.(?:patch|start|stop|(?:set|clear)Maintenance|(?:create|delete)(?:Listener)?|undo|restore|adopt)$/.test(
       route.id,
     )
   );
@@ -165,7 +175,7 @@ function notFound({ path }: BoundRoute): readonly ProblemCode[] {
 function partsOf(route: BoundRoute): readonly BoundRoute[] {
   const isTaken = (each: BoundRoute): boolean =>
     isResourceCommand(each) &&
-    each !== route &&
+    !('takes' in each) &&
     each.id !== 'sessions.closeMany' &&
     !each.path.startsWith('/history/');
   return isSequence(route) ? boundRoutes.filter(isTaken) : [];

@@ -60,6 +60,7 @@ const rows: readonly Row[] = [
   // The kinds are in the index, and creation is the same for each.
   { from: 'resources/membership.ts', values: [...kindMay, 'resources/*'] },
   { from: 'resources/additions.ts', values: [...kindMay, 'resources/*'] },
+  { from: 'resources/partial-document.ts', values: [...kindMay, 'resources/*'] },
   { from: 'resources/drain.ts', values: [...kindMay, 'resources/*'] },
   // A listener is a part of its service.
   {

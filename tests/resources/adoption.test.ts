@@ -195,7 +195,7 @@ describe('adoptDocument', () => {
       `/monitors/1/module op-not-allowed: the document has "other", and "pgmon" is in use; ${fixed}`,
     ]);
     expect(problem.detail).toMatch(
-      /\. Nothing was changed\. Name the .* with the option only, or start the gateway with this document and an empty store\.$/,
+      /\. Nothing was changed\. Leave the resources of these places out, or start the gateway with this document and an empty store\.$/,
     );
     for (const secret of ['sealed', planted.sealed]) expect(JSON.stringify(problem)).not.toContain(secret);
   });
@@ -292,17 +292,18 @@ describe('adoptDocument', () => {
     });
 
     // Promise: adopt-empty
-    it.each<[string, GatewayDocument, GatewayDocument, readonly string[] | undefined]>([
-      ['empty lists of every kind', none, whole, undefined],
-      ['an empty list of the only kind that there is', { filters: [] }, { filters }, undefined],
-      ['nothing for all that is named', none, { filters, servers }, ['/filters/trace', '/servers/db-9']],
-    ])('refuses to delete everything without allowEmpty: %s', (_what, document, present, only) => {
+    it.each<[string, GatewayDocument, GatewayDocument, readonly string[] | undefined, string]>([
+      ['empty lists of every kind', none, whole, undefined, '1 server, 2 services, 1 monitor, 1 filter'],
+      ['an empty list of the only kind that there is', { filters: [] }, { filters }, undefined, '1 filter'],
+      [
+        ...(['nothing for all that is named', none, { filters, servers }] as const),
+        ...(['/filters/trace /servers/db-9'.split(' '), '1 server, 1 filter'] as const),
+      ],
+    ])('refuses to delete everything without allowEmpty: %s', (_what, document, present, only, all) => {
       const problem = expectRefused(adopting(document, only, true), createSnapshot(present));
       expect(problem).toMatchObject({
         ...{ code: 'document-empty', status: 409 },
-        detail:
-          'The document would leave no server, service, monitor or filter. Nothing was changed. To delete all that ' +
-          'there is, execute adoptDocument with the options prune and allowEmpty.',
+        detail: `The document would delete everything: ${all}. Nothing was changed. To delete all that there is, allow that nothing is left: with allow_empty=true beside prune=true or, in a program, with allowEmpty beside prune.`,
       });
     });
 

@@ -57,6 +57,8 @@ function subjectsOf({ path }: ReadRoute, snapshot: Snapshot): readonly string[] 
     return [...snapshot.services].flatMap(({ name, listeners }) =>
       listeners.map((listener) => `${name}\n${listener.name}`),
     );
+  // What a snapshot does not have.
+  if (collection === 'history') return [];
   if (collection === 'sessions') return snapshot.sessions.range(0, readOneByOne).map(({ id }) => String(id));
   return [...snapshot[collection as 'services' | 'servers' | 'monitors' | 'filters']].map(({ name }) => name);
 }

@@ -76,17 +76,18 @@ export function adoptionFor<S extends State>(
       // That nothing else is there rests on the collections.
       ...(prune && only === undefined ? kinds.map(linkOfCollection) : []),
     ];
-    if (!allowEmpty && leavesNothing(chosen, adopting, snapshot))
-      return refused(snapshot, problemOfEmpty(adopting), resources);
+    const empties = leavesNothing(chosen, adopting, snapshot);
+    if (!allowEmpty && empties) return refused(snapshot, problemOfEmpty(chosen), resources);
     const obstacles = differences.filter((each) => !isReplaced(each)).flatMap(faultOf);
     if (obstacles.length > 0) return refused(snapshot, problemOfObstacles(obstacles), resources);
-    const restsOn: TransitionOf<S> = () => unchanged(snapshot, resources, leftNotes(left.map(linkOfChosen)));
-    return combine(restsOn, ...stepsOf(chosen, replaced, adopting, membership))(snapshot, context);
+    const notes = [...(empties ? [deletesEverything] : []), ...leftNotes(left.map(linkOfChosen))];
+    const restsOn: TransitionOf<S> = () => unchanged(snapshot, resources, notes);
+    return combine([restsOn, ...stepsOf(chosen, replaced, adopting, membership)])(snapshot, context);
   };
 }
 
-/** The note about a document that says nothing of any kind. */
-function nothingCompared(adopting: readonly NamedResources[]): Note {
+/** The note about a document that says nothing of any of these kinds. @internal */
+export function nothingCompared(adopting: readonly NamedResources[]): Note {
   const members = adopting.map(({ collection }) => collection).join(', ');
   const detail = `Nothing was compared: the document has none of the members ${members}`;
   return { code: 'nothing-compared', detail };
@@ -102,13 +103,21 @@ function leavesNothing<S extends State>(
   return present > 0 && present === chosen.length && chosen.every(({ wanted }) => wanted === undefined);
 }
 
-function problemOfEmpty(adopting: readonly NamedResources[]): Problem {
+function problemOfEmpty<S extends State>(chosen: readonly Chosen<S>[]): Problem {
+  const counts = new Map<string, number>();
+  for (const { named } of chosen) counts.set(named.singular, (counts.get(named.singular) ?? 0) + 1);
+  const all = [...counts].map(([kind, count]) => `${String(count)} ${kind}${count === 1 ? '' : 's'}`);
   return problem(
     'document-empty',
-    `The document would leave no ${kindsIn(adopting)}. Nothing was changed. To delete all that there is, execute ` +
-      'adoptDocument with the options prune and allowEmpty.',
+    `The document would delete everything: ${all.join(', ')}. Nothing was changed. To delete all that there is, allow ` +
+      'that nothing is left: with allow_empty=true beside prune=true or, in a program, with allowEmpty beside prune.',
   );
 }
+
+const deletesEverything: Note = {
+  code: 'deletes-everything',
+  detail: 'No server, service, monitor or filter is left then.',
+};
 
 /** The largest number of resources that notes name as left behind. */
 const mostLeftBehind = 10;
@@ -171,15 +180,20 @@ function stepsOf<S extends State>(
   const [listed, listing] = [chosen.filter((one) => !isListing(one)), chosen.filter(isListing)];
   const deleted = [...listing, ...listed].filter(({ wanted }) => wanted === undefined);
   const kept = chosen.filter(({ wanted }) => wanted !== undefined);
+  // What is created is stopped, and has every setting.
+  const isThere = ({ isNew }: Chosen<S>): boolean => !isNew;
   return [
     ...[...listed, ...listing].flatMap((one): readonly TransitionOf<S>[] => {
       if (one.isNew) return [creation(one, membership)];
       const replace: TransitionOf<S> = (now, context) =>
-        membership.combine(...replacing(one, kinds, now, membership))(now, context);
+        membership.combine(replacing(one, kinds, now, membership))(now, context);
       return replaced.has(linkOfChosen(one)) ? [replace] : [];
     }),
-    ...chosen.map((one) => step('stop', one)),
-    ...(['remove', 'update', 'add', 'start'] as const).flatMap((name) => kept.map((one) => step(name, one))),
+    ...chosen.filter(isThere).map((one) => step('stop', one)),
+    ...(['remove', 'update', 'add'] as const).flatMap((name) =>
+      kept.filter(isThere).map((one) => step(name, one)),
+    ),
+    ...kept.map((one) => step('start', one)),
     ...deleted.map((one) => deletion(one, membership)),
   ];
 }
@@ -234,8 +248,8 @@ function faultOf({ pointer, detail, obstacle }: DocumentDifference): readonly Fa
 function problemOfObstacles(obstacles: readonly Fault[]): Problem {
   const { code, detail } = problemOf(obstacles);
   const remedy =
-    'Nothing was changed. Name the resources to take over with the option only, or start the gateway with this ' +
-    'document and an empty store.';
+    'Nothing was changed. Leave the resources of these places out, or start the gateway with this document and an ' +
+    'empty store.';
   return problem(code, `${detail}. ${remedy}`, obstacles);
 }
 

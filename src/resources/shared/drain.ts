@@ -261,7 +261,7 @@ export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S,
     (snapshot, context) =>
       move?.(command, snapshot, thing, context) ?? unchanged(snapshot, []);
   const ending = (thing: T, from: AnyDrain['from']): TransitionOf<S> =>
-    combine(changing(thing), ...(from === 'started' ? [moving('start', thing)] : []));
+    combine([changing(thing), ...(from === 'started' ? [moving('start', thing)] : [])]);
   return {
     begin(snapshot, thing, options, context) {
       const { drain } = thing.settings;
@@ -269,7 +269,7 @@ export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S,
       const isEqual = drain !== undefined && sameJson(withoutActor(drain), withoutActor(next));
       if (isEqual) return unchanged(snapshot, [linkOf(collection, thing)]);
       // Stopped first: an undo then ends the drain before it starts the service.
-      return combine(moving('stop', thing), changing({ ...thing, state: 'stopped' }, next))(
+      return combine([moving('stop', thing), changing({ ...thing, state: 'stopped' }, next)])(
         snapshot,
         context,
       );

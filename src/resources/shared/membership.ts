@@ -79,7 +79,7 @@ export interface Membership<S extends State> {
   readonly events: EventTable<S, EventBase>;
   readonly effects: EffectTable<EffectBase>;
   /** Combines transitions into one: all or nothing. */
-  combine(this: void, ...transitions: readonly TransitionOf<S>[]): TransitionOf<S>;
+  combine(this: void, transitions: readonly TransitionOf<S>[]): TransitionOf<S>;
   /** Decides the creation of a resource. A service or monitor is created stopped, and then started. */
   create(
     this: void,
@@ -151,16 +151,14 @@ export function membershipOf<S extends State>(
       const { value: wanted } = checked;
       const create = creating(named, wanted);
       if (named.adoption?.steps.start === undefined) return create(snapshot, context);
-      return combine(
-        create,
-        takeStep('start', named, wanted.key, () => wanted),
-      )(snapshot, context);
+      const start = takeStep<S>('start', named, wanted.key, () => wanted);
+      return combine([create, start])(snapshot, context);
     },
     delete(named, thing, { detach = false }, snapshot, context) {
       const link = linkOf(named.collection, thing);
       const steps = detach ? detachingSteps(snapshot, kinds, named.collection, link) : [];
       const drop = deleting(named, thing);
-      return (steps.length === 0 ? drop : combine(...steps, drop))(snapshot, context);
+      return (steps.length === 0 ? drop : combine([...steps, drop]))(snapshot, context);
     },
   };
   for (const named of kinds) {
@@ -223,10 +221,10 @@ function eventRows<S extends State>(
     revert(snapshot: S, { resource, definition }: Defined, context: Context): DecisionOf<S> {
       if (definition === undefined) return refused(snapshot, withoutDefinition, [linkOfCollection(named)]);
       const { settings, notes } = broughtBack(resource, definition, context.now);
-      return membership.combine(
+      return membership.combine([
         () => unchanged(snapshot, [], notes),
         (now) => membership.create(named, settings, now, context),
-      )(snapshot, context);
+      ])(snapshot, context);
     },
     evolve(snapshot: S, { [kind]: key = '' }: Defined, change: Change): S {
       const thing = find(snapshot, named, key);

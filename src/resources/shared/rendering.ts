@@ -2,6 +2,7 @@
  * Rendering: the inputs of a representation besides the snapshot, which are the time zone and live figures of the host.
  */
 import type { TimeFormat } from '../../core/time.ts';
+import type { Range } from '../../http/range.ts';
 import type { Role } from '../../http/route.ts';
 import type { CommandTable } from '../command.ts';
 import type { RunningFleet } from '../fleet.ts';
@@ -35,6 +36,8 @@ export interface Surroundings extends Rendering {
   readonly commands: CommandTable;
   /** The fleet; left out if the interface runs alone. */
   readonly fleet?: RunningFleet;
+  /** The positions that the client asks for, in the list of an item; left out for all. */
+  readonly range?: Range;
   /** The settled commands. */
   readonly history: RunningHistory;
   /** Gives who has sent the request; left out without a log-in. */

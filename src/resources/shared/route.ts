@@ -20,9 +20,9 @@ import {
   type Route,
   type ResourceRoute,
   type Search,
-  type SequenceRoute,
   type StreamRoute,
   type Things,
+  type WholeRoute,
 } from '../../http/route.ts';
 import { ok, type Result } from '../../problem.ts';
 import { collectionOf, linkOf, sessionsOf, shownVersion, type State } from '../../snapshot/state.ts';
@@ -33,7 +33,7 @@ import type { Rendering, Surroundings } from './rendering.ts';
 export type KindRoute =
   | ResourceRoute<State, DecisionOf<State>, Surroundings>
   | BoundAction
-  | SequenceRoute
+  | WholeRoute
   | StreamRoute
   | ProbeRoute<Surroundings>;
 
@@ -48,7 +48,7 @@ interface Reading<T> extends Described {
   /** Shape of the representation, or of one element; a text if the elements are links. */
   readonly shape: ObjectShape | z.ZodMiniString;
   readonly fieldAliases?: Readonly<Record<string, string>>;
-  find(this: void, snapshot: State, parameters: PathParameters): Result<T>;
+  find(this: void, snapshot: State, parameters: PathParameters, around?: Surroundings): Result<T>;
   version?(this: void, snapshot: State, thing: T): Version;
   conditionTag?(this: void, thing: T): string;
   /** Link of the resource; the path when left out. */
@@ -57,7 +57,9 @@ interface Reading<T> extends Described {
 
 /** Creates a route that reads one resource. @internal */
 export function itemRoute<T>(
-  route: Reading<T> & Pick<ItemRoute<State, Surroundings, T>, 'kind' | 'method' | 'read' | 'publicFields'>,
+  route: Reading<T> &
+    Pick<ItemRoute<State, Surroundings, T>, 'kind' | 'method' | 'read' | 'publicFields'> &
+    Partial<Pick<Route, 'query'>>,
 ): ItemRoute<State, Surroundings, T> {
   return {
     aliases: [],
@@ -166,9 +168,9 @@ export function isAction(route: object): route is BoundAction {
   return 'findIn' in route;
 }
 
-/** Tells the route of sequences from the others. @internal */
-export function isSequence(route: object): route is SequenceRoute {
-  return 'isSequence' in route;
+/** Tells a route that takes many changes as one from the others. @internal */
+export function isWhole(route: object): route is WholeRoute {
+  return 'takes' in route;
 }
 
 /** The endpoint of a collection with a name, such as `get` for `servers.get`. @internal */

@@ -131,6 +131,8 @@ export class Flight {
   readonly closed = { sessions: 0, connections: 0 };
   /** The events that were settled so far. */
   readonly #settled: AdminEvent[] = [];
+  /** Whether a record has the resources. */
+  #isNamed = false;
   /** Ends the search for the outcome; made when the search begins, or is ended before. */
   #search: AbortController | undefined;
 
@@ -186,7 +188,10 @@ export class Flight {
     if (effects.length === 0) return;
     const { id: command, resources } = this.command;
     const events = eventsOf(group);
-    const record = { type: 'intent', command, resources, part: done, of, events, effects } as const;
+    // A command can have thousands of parts, and rest on thousands of resources: its first intent names them.
+    const named = this.#isNamed ? [] : resources;
+    this.#isNamed = true;
+    const record = { type: 'intent', command, resources: named, part: done, of, events, effects } as const;
     const keeping = { record, resources, use: 'before', then: () => undefined } as const;
     try {
       // A later group follows an earlier one, whatever has changed since.

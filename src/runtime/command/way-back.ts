@@ -8,12 +8,13 @@ import type { SearchValues, Use } from '../../http/route.ts';
 import type { Operation } from '../../json/patch.ts';
 import type { Clock } from '../../ports/port.ts';
 import { problem, type Problem } from '../../problem.ts';
-import type {
-  Entry,
-  EntryEvent,
-  HistoryEntryRepresentation,
-  Restoring,
-  RunningHistory,
+import {
+  entryNotFound,
+  type Entry,
+  type EntryEvent,
+  type HistoryEntryRepresentation,
+  type Restoring,
+  type RunningHistory,
 } from '../../resources/history.ts';
 import {
   canRevert,
@@ -70,6 +71,7 @@ export function createHistory(around: Around): RunningHistory {
   return Object.freeze({
     list: (values?: SearchValues) => entries.all.filter(matching(values)).toReversed(),
     lastChangeOf: (event: EntryEvent, member: string) => entries.standing.lastChangeOf(event, member),
+    find: (id: string) => entries.find(id),
     shown: (entry: Entry) => shown(entry, entries.standing),
     undoOf: (entry: Entry) => undoOf(entry, around),
     usesOf: (id: string) => (entries.find(id)?.events ?? []).flatMap(useOf),
@@ -158,7 +160,7 @@ function wayBackFrom(events: readonly EntryEvent[], ask?: (event: EntryEvent) =>
       return takeBack(snapshot, context);
     };
   });
-  return combineNamed(...steps);
+  return combineNamed(steps);
 }
 
 /** The command that an undo of an event stands for. */
@@ -201,7 +203,7 @@ function isAt(member: string, path: string): boolean {
 /** Decides an undo: all events of the entry are taken back, the last one first, or none. */
 function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Context): Decision {
   const entry = entries.find(id);
-  if (entry === undefined) return refused(snapshot, notFound, ['/history']);
+  if (entry === undefined) return refused(snapshot, entryNotFound, ['/history']);
   const { events } = entry;
   const links = [...new Set(events.map(({ resource }) => resource))];
   const refuse = (
@@ -348,11 +350,6 @@ function adviceOn({ id, events }: Entry, snapshot: Snapshot, context: Context): 
     : `The later entry ${id} cannot be undone: set the value that you want, or restore an earlier entry.`;
 }
 
-const notFound = problem(
-  'entry-not-found',
-  'The history has no entry with this id. GET /history lists the entries.',
-);
-
 /**
  * Goes back on paper, from the present configuration to that of a moment. The configuration of a moment does not
  * change, so the decision in the turn takes it over like a document.
@@ -361,7 +358,7 @@ async function restore({ entries, clock, configuration, follow }: Around, id: st
   if (entries.find(id) === undefined) await follow?.();
   const { all } = entries;
   const at = all.findIndex((entry) => entry.id === id);
-  if (at < 0) return refusing(notFound);
+  if (at < 0) return refusing(entryNotFound);
   if (!entries.isRecent(id)) return notRestored(tooOld);
   const later = all.slice(at + 1).toReversed();
   // On paper, nothing is open: the decision about the present says what is in the way.

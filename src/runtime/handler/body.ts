@@ -1,12 +1,12 @@
 /**
  * Request bodies: reads the body of a command, within the limits.
  */
-import { parseJson } from '../../json/parse.ts';
+import { parseJson, parsingJson } from '../../json/parse.ts';
 import type { Json } from '../../json/value.ts';
 import { fail, ok, type Result } from '../../problem.ts';
-import type { Route } from '../../http/route.ts';
+import type { Route, WholeRoute } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
-import { onAbort, beforeDeadline } from '../host/waiting.ts';
+import { onAbort, beforeDeadline, inPieces } from '../host/waiting.ts';
 import type { Ground } from '../ground.ts';
 import type { Limits } from '../limits.ts';
 import { bytesOf } from './request.ts';
@@ -19,30 +19,41 @@ import { bytesOf } from './request.ts';
  */
 export async function readBody(
   request: AdminRequest,
-  rule: Pick<Route, 'mediaTypes' | 'mayLackBody'>,
+  rule: Pick<Route, 'mediaTypes' | 'mayLackBody'> & Partial<Pick<WholeRoute, 'takes'>>,
   { limits, clock, closing }: Ground,
 ): Promise<Result<Json>> {
+  const { bytes: most, values } = boundsOf(rule, limits);
   const coding = request.headers['content-encoding'] ?? 'identity';
   if (!/^\s*(?:identity\s*)?$/i.test(coding)) return encoded;
   const mediaType = mediaTypeOf(request.headers['content-type']);
   const isAccepted = rule.mediaTypes.includes(mediaType ?? '');
   // The type of a body that may be missing counts if there is a body: `curl -d ''` names one.
   if (mediaType !== undefined && !isAccepted && !rule.mayLackBody) return unsupported(rule);
-  if (Number(request.headers['content-length'] ?? 0) > limits.maxBodyBytes) return tooLarge(limits);
-  const body =
-    typeof request.body === 'function'
-      ? await beforeDeadline(clock, limits.bodyDeadlineMs, () =>
-          unlessClosing(() => bytesOf(request, limits.maxBodyBytes), closing),
-        )
-      : await bytesOf(request, limits.maxBodyBytes);
+  if (Number(request.headers['content-length'] ?? 0) > most) return tooLarge(most);
+  const read = (): Promise<Uint8Array> => bytesOf(request, most);
+  const isThere = typeof request.body !== 'function';
+  const body = isThere
+    ? await read()
+    : await beforeDeadline(clock, limits.bodyDeadlineMs, () => unlessClosing(read, closing));
   if (body === 'late') return tooLate(limits);
   if (body === 'closed') return interfaceCloses;
-  if (body.length > limits.maxBodyBytes) return tooLarge(limits);
+  if (body.length > most) return tooLarge(most);
   if (body.length === 0 && rule.mayLackBody) return ok({});
   if (!isAccepted && body.length > 0) return unsupported(rule);
   const text = decodeUtf8(body);
   if (text === undefined) return fail('body-encoding-invalid', 'The body is not UTF-8. Send JSON as UTF-8.');
-  return parseJson(text, { depth: limits.maxBodyDepth, values: limits.maxBodyValues });
+  const parseLimits = { depth: limits.maxBodyDepth, values };
+  return rule.takes === 'document' ? inPieces(parsingJson(text, parseLimits)) : parseJson(text, parseLimits);
+}
+
+/** The largest body that a route takes, in bytes and in values. */
+function boundsOf(
+  { takes }: Partial<Pick<WholeRoute, 'takes'>>,
+  { maxBodyBytes, maxBodyValues, maxDocumentBytes, maxDocumentValues }: Limits,
+): { readonly bytes: number; readonly values: number } {
+  return takes === 'document'
+    ? { bytes: maxDocumentBytes, values: maxDocumentValues }
+    : { bytes: maxBodyBytes, values: maxBodyValues };
 }
 
 /** Reads until the interface closes. */
@@ -102,9 +113,6 @@ function tooLate({ bodyDeadlineMs }: Limits): Result<never> {
   );
 }
 
-function tooLarge({ maxBodyBytes }: Limits): Result<never> {
-  return fail(
-    'content-too-large',
-    `The body may have at most ${String(maxBodyBytes)} bytes. Send a smaller one.`,
-  );
+function tooLarge(most: number): Result<never> {
+  return fail('content-too-large', `The body may have at most ${String(most)} bytes. Send a smaller one.`);
 }

@@ -6,7 +6,7 @@
 import type { May, Route } from '../../http/route.ts';
 import type { Problem } from '../../problem.ts';
 import { boundRoutes, type BoundRoute } from '../../resources/index.ts';
-import { isAction, isSequence } from '../../resources/shared/route.ts';
+import { isAction, isWhole } from '../../resources/shared/route.ts';
 import { refuseAbility } from '../command/support.ts';
 import { refusalTo } from './access.ts';
 import type { Arrival } from './arrival.ts';
@@ -56,7 +56,7 @@ async function refusalOf(route: Command, arrival: Arrival, running: Running): Pr
     refusalTo(caller.principal, running, usage, running.writer.snapshot) ??
     running.writer.refuseClosed()?.problem;
   if (refused !== undefined) return refused;
-  if (isSequence(route)) return undefined;
+  if (isWhole(route)) return undefined;
   const { method, mediaTypes, mayLackBody, search } = route;
   if (mediaTypes.length > 0 && mayLackBody !== true) {
     // A POST of a definition is a creation, whatever the definition says.

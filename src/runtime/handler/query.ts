@@ -8,6 +8,7 @@ import { parseFields } from '../../http/fields.ts';
 import { fail, ok, quoted, type Result } from '../../problem.ts';
 import { parseRange, type Range } from '../../http/range.ts';
 import type { Route, SearchValues } from '../../http/route.ts';
+import { adopted } from '../../resources/partial-document.ts';
 import { parseSessionId } from '../../resources/shared/look-up.ts';
 import { parseMark, type Mark } from '../plan/mark.ts';
 import { parseEventId, type EventId } from '../read/event-log.ts';
@@ -117,6 +118,8 @@ function projectionOf({ fields, search, range }: Pick<Query, 'fields' | 'search'
   const selected = search === undefined ? '' : new URLSearchParams(search).toString();
   return [fields?.join(',') ?? '', selected, cut].filter((part) => part !== '').join(';');
 }
+/** What `only` can name. */
+const collections: readonly string[] = [...adopted.map(({ collection }) => collection), 'listeners'];
 
 const mayIsWhole =
   'The parameter "may" goes with the whole resource, and not with "fields". Leave one of them out.';
@@ -128,9 +131,25 @@ const forms: Readonly<Record<string, { readonly fits: (text: string) => boolean;
   idle_over: { fits: isAmount, form: 'a number of at least 0, such as 600' },
   after: { fits: (text) => parseSessionId(text).ok, form: 'the id of a session, such as 28' },
   older_than: { fits: isAmount, form: 'a number of seconds of at least 0, such as 3600' },
-  all: { fits: (text) => text === 'true' || text === 'false', form: '"true" or "false"' },
-  detach: { fits: (text) => text === 'true' || text === 'false', form: '"true" or "false"' },
+  all: { fits: isWord, form: '"true" or "false"' },
+  detach: { fits: isWord, form: '"true" or "false"' },
+  prune: { fits: isWord, form: '"true" or "false"' },
+  allow_empty: { fits: isWord, form: '"true" or "false"' },
+  only: {
+    fits: areCollections,
+    form: `a list of ${collections.join(', ')}, with commas between them, and listeners only beside services`,
+  },
 };
+
+function isWord(text: string): boolean {
+  return text === 'true' || text === 'false';
+}
+
+function areCollections(text: string): boolean {
+  const names = text.split(',');
+  const isAlone = names.includes('listeners') && !names.includes('services');
+  return !isAlone && names.every((name) => collections.includes(name));
+}
 
 function isInstant(text: string): boolean {
   return parseInstant(text) !== undefined;

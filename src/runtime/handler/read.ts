@@ -38,7 +38,7 @@ export function read(arrival: Arrival<ReadRoute>, running: Running): Replying {
   const { route, parameters, query, may } = arrival;
   const { ifMatch, ifNoneMatch } = arrival.conditions;
   const snapshot = running.writer.snapshot;
-  const found = route.find(snapshot, parameters);
+  const found = route.find(snapshot, parameters, running.surroundings);
   if (!found.ok) return refusal(found.problem);
   const known = route.version?.(snapshot, found.value);
   const tag = tagOf(route, found.value, snapshot.epoch, known, query.projection);
@@ -151,15 +151,16 @@ function partWriter(
 
 /** What a route sees besides the snapshot, with the caller, and the fields that the client asks for. @internal */
 export function surroundingsFor(
-  { query: { fields }, caller: { principal } }: Pick<Arrival, 'query' | 'caller'>,
+  { query: { fields, range }, caller: { principal } }: Pick<Arrival, 'query' | 'caller'>,
   running: Running,
 ): Surroundings {
   const { surroundings } = running;
-  if (principal === undefined && fields === undefined) return surroundings;
+  if (principal === undefined && fields === undefined && range === undefined) return surroundings;
   return {
     ...surroundings,
     ...(principal && { caller: () => shownCaller(running, principal) }),
     ...(fields && { fields }),
+    ...(range && { range }),
   };
 }
 

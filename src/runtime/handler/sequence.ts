@@ -6,7 +6,7 @@ import { brokenEscape } from '../../core/link.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import { parseShape } from '../../core/shape.ts';
 import { parseEntityTags } from '../../http/etag.ts';
-import { canonical, type PathParameters, type Route, type SequenceRoute } from '../../http/route.ts';
+import { canonical, type PathParameters, type Route, type WholeRoute } from '../../http/route.ts';
 import { createRouter } from '../../http/router.ts';
 import type { Json } from '../../json/value.ts';
 import {
@@ -62,7 +62,7 @@ function isTaken(route: BoundRoute): route is CommandRoute {
 }
 
 /** Makes the route that takes the commands of a request as one command. @internal */
-export function sequenceRoute(route: SequenceRoute, arrival: Arrival<Route>, running: Running): CommandRoute {
+export function sequenceRoute(route: WholeRoute, arrival: Arrival<Route>, running: Running): CommandRoute {
   return {
     ...route,
     find: () => ok(undefined),
@@ -98,7 +98,7 @@ async function changeOf(
   // All conditions first: a command gives its resource another entity tag, and later commands may name the one before.
   const checks = parts.map((part) => checkOf(part, () => forbiddenIn(part)));
   const steps = checked.map((part, at) => stepOf(part, at === checked.length - 1));
-  const whole = combineNamed(...checks, ...steps);
+  const whole = combineNamed([...checks, ...steps]);
   return ok({
     decide: (snapshot, _none, context) => whole(snapshot, context),
     asked: checked.map(({ place: { route, parameters }, change }) => [

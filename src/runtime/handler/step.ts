@@ -5,7 +5,7 @@ import { parseEntityTags } from '../../http/etag.ts';
 import type { HostRoute, Route } from '../../http/route.ts';
 import type { Problem } from '../../problem.ts';
 import type { BoundRoute } from '../../resources/index.ts';
-import { isAction, isSequence } from '../../resources/shared/route.ts';
+import { isAction, isWhole } from '../../resources/shared/route.ts';
 import { admit, isOpen } from './access.ts';
 import type { Arrival, Replying, Step, Ways } from './arrival.ts';
 import type { Running } from '../running.ts';
@@ -16,6 +16,7 @@ import { withFields } from './query.ts';
 import { follow, probe, read } from './read.ts';
 import { refusal, type Headers, type Reply } from './respond.ts';
 import { sequenceRoute } from './sequence.ts';
+import { documentRoute } from './document.ts';
 import { act, command, refusalOf } from './write.ts';
 
 const form: Step<Route> = ({ fault }) => fault && refusal(fault);
@@ -102,8 +103,11 @@ const may: Step<RouteOf<'item'>> = (arrival, running) => {
 const change: Step<RouteOf<'command'>> = (arrival, running) => {
   const { route } = arrival;
   if (isAction(route)) return act(route, arrival, running);
-  return command(isSequence(route) ? sequenceRoute(route, arrival, running) : route, arrival, running);
+  return command(isWhole(route) ? wholes[route.takes](route, arrival, running) : route, arrival, running);
 };
+
+/** The commands of the routes that take many changes as one. */
+const wholes = { sequence: sequenceRoute, document: documentRoute } as const;
 
 const turnAway = caller<Route>((reason) => refusal(reason));
 

@@ -3,7 +3,7 @@
  * closing interface waits, and turns for other work.
  */
 import type { Clock } from '../../ports/port.ts';
-import { startAlarm, systemSleep } from '../../ports/system-clock.ts';
+import { nextTurn, startAlarm, systemSleep } from '../../ports/system-clock.ts';
 import { HostError } from './host-error.ts';
 
 /** The deadline of one call. @internal */
@@ -215,4 +215,22 @@ const pieceMs = 5;
 export function beginPiece(): () => boolean {
   const begin = performance.now();
   return () => performance.now() - begin >= pieceMs;
+}
+
+/**
+ * Does work in pieces: other work of the process gets its turn after some milliseconds.
+ *
+ * @param work - yields where it can pause
+ * @param signal - ends the work when it aborts
+ * @internal
+ */
+export async function inPieces<T>(work: Iterator<undefined, T>, signal?: AbortSignal): Promise<T> {
+  for (let isOver = beginPiece(); ;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    if (!isOver()) continue;
+    await nextTurn();
+    signal?.throwIfAborted();
+    isOver = beginPiece();
+  }
 }

@@ -16,7 +16,10 @@ export const intentMembers = {
   type: z.literal('intent'),
   /** Id of the command. */
   command: z.string(),
-  /** Links of the resources that no other command may use until the command is settled. */
+  /**
+   * Links of the resources that no other command may use until the command is settled. Empty if an earlier intent of
+   * the command has them.
+   */
   resources: z.readonly(z.array(z.string())),
   /**
    * The part of the command, from 0 on. Each part with effects has an intent. Most commands have one part. A long

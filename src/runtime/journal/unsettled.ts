@@ -6,7 +6,7 @@ import type { Snapshot } from '../../resources/snapshot.ts';
 import type { JournalRecord, Open } from './record.ts';
 import { wholeCommand } from './short-record.ts';
 
-type IntentOf = Pick<JournalRecord & { type: 'intent' }, 'command' | 'part' | 'events' | 'effects'>;
+type IntentOf = Pick<JournalRecord & { type: 'intent' }, 'command' | 'resources' | 'part' | 'events' | 'effects'>;
 
 /**
  * The commands without a last settlement. The lists of an {@link Unsettled} are live: each settlement changes them.
@@ -52,7 +52,8 @@ export class Unsettled<I extends IntentOf> implements UnsettledCommands<I> {
   }
 
   begin(intent: I): void {
-    this.#open.set(intent.command, { intent, settled: intent.part });
+    const { resources } = this.#open.get(intent.command)?.intent ?? intent;
+    this.#open.set(intent.command, { intent: { ...intent, resources }, settled: intent.part });
   }
 
   /** A part of a command has ended; with the last part, the command. */

@@ -2,6 +2,7 @@
  * Plans: the description of what a command would do.
  */
 import { partsOf, type Changes } from '../../core/decision.ts';
+import { countOf, firstShown, mostShown } from '../../core/excerpt.ts';
 import { parseLink } from '../../core/link.ts';
 import type { Version } from '../../core/version.ts';
 import { formatEtag } from '../../http/etag.ts';
@@ -35,15 +36,17 @@ export type Plan =
        * no closing. Values of secrets are not bound, because a plan does not show them.
        */
       readonly mark: string;
-      /** The JSON Patch operations on the settings, with secrets redacted; left out if no settings would change. */
+      /** The JSON Patch operations of `events`, with secrets redacted; left out if they would change no settings. */
       readonly patch?: readonly Operation[];
       /**
-       * The events that would happen, with secrets redacted. A list of sessions or connections has the first 100 and
-       * their number as `count`. A teardown of many parts is shown as one event.
+       * The events that would happen, with secrets redacted: the first 100. A list of sessions or connections has the
+       * first 100 and their number as `count`. A teardown of many parts is shown as one event.
        */
       readonly events: readonly Json[];
-      /** The effects that the host would be asked for, with secrets redacted; lists as in `events`. */
+      /** The effects that the host would be asked for, with secrets redacted: the first 100; lists as in `events`. */
       readonly effects: readonly Json[];
+      /** The number of events of each type; left out if all events are shown. */
+      readonly count?: Readonly<Record<string, number>>;
       /**
        * The entity tag that the resource would get. Left out if the representation has no entity tag, for a command
        * that settles in parts, such as a teardown of more than 1,000 sessions or a creation with a start, or if
@@ -120,7 +123,9 @@ export function* planning(
   const shown = changes === undefined ? nothing : yield* shownOf(changes, snapshot);
   const { events, effects, total, found } = shown;
   const outcome = found !== undefined && events.length === 0 ? 'unchanged' : decision.outcome;
-  const patch = events.flatMap((event: AdminEvent) => ('operations' in event ? event.operations : []));
+  const patch = firstShown(events).flatMap((event: AdminEvent) =>
+    'operations' in event ? event.operations : [],
+  );
   // Each part makes a revision, so the last entity tag is not known.
   const isWhole = total === undefined && (changes === undefined || groupsOf(changes).length === 1);
   const version = isWhole ? versionIn?.(decision.next) : undefined;
@@ -131,8 +136,9 @@ export function* planning(
     outcome,
     mark: formatMark(markOf(changes, digits(), instant)),
     ...(patch.length === 0 ? {} : { patch: redactSecrets(patch) as unknown as readonly Operation[] }),
-    events: events.map((event) => redactSecrets(cut(event, total))),
-    effects: effects.map((effect) => redactSecrets(cut(effect, total))),
+    events: firstShown(events).map((event) => redactSecrets(cut(event, total))),
+    effects: firstShown(effects).map((effect) => redactSecrets(cut(effect, total))),
+    ...countOf(events, mostShown),
     ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
     ...(found ?? (total === undefined ? footprintOf(effects, snapshot) : teardownOf(effects, snapshot))),
     ...shownNotes([
@@ -168,6 +174,9 @@ export function planChanged(misfit: string, plan: MarkedPlan): Problem {
   return Object.freeze({ ...problem('precondition-failed', `${misfit} ${nowOf(plan)} ${next}`), plan });
 }
 
+/** The largest number of changes that a sentence names. */
+const mostNamed = 10;
+
 /** A sentence about what a command would do. */
 function nowOf({ effects, events, closes }: MarkedPlan): string {
   const changes = (effects.length > 0 ? effects : events) as readonly {
@@ -179,8 +188,9 @@ function nowOf({ effects, events, closes }: MarkedPlan): string {
     closes.sessions + closes.connections > 0
       ? `, which closes ${String(closes.sessions)} sessions and ${String(closes.connections)} connections`
       : '';
-  const said = changes.map(({ type, resource }) => `${type} of ${resource}`).join(', ');
-  return `It would do this now: ${said}${closed}.`;
+  const said = changes.slice(0, mostNamed).map(({ type, resource }) => `${type} of ${resource}`);
+  const more = changes.length > mostNamed ? ', and more' : '';
+  return `It would do this now: ${said.join(', ')}${more}${closed}.`;
 }
 
 const nothing: Shown = { events: [], effects: [], total: undefined };

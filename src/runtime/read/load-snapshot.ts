@@ -1,15 +1,11 @@
 /**
  * Loads a snapshot in pieces, for documents with very many sessions.
  */
-import { nextTurn } from '../../ports/system-clock.ts';
 import { readDocument, type GatewayDocument } from '../../resources/document.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { assertSignal } from '../host/argument.ts';
 import { isObject } from '../host/check.ts';
-import { beginPiece } from '../host/waiting.ts';
-
-/** The number of resources and sessions between two looks at the clock. */
-const stride = 32;
+import { inPieces } from '../host/waiting.ts';
 
 /**
  * Creates a snapshot from a gateway document as {@link createSnapshot} does, in pieces: after some
@@ -44,23 +40,6 @@ export async function loadSnapshot(
   if (!isObject(given)) throw new TypeError('The options of loadSnapshot must be an object');
   const { signal } = options;
   assertSignal(signal);
-  const reading = readDocument(document, options);
-  for (;;) {
-    signal?.throwIfAborted();
-    const isOver = beginPiece();
-    do {
-      const snapshot = readSome(reading);
-      if (snapshot !== undefined) return snapshot;
-    } while (!isOver());
-    await nextTurn();
-  }
-}
-
-/** Reads some resources or sessions. Gives the snapshot after the last one. */
-function readSome(reading: Iterator<undefined, Snapshot>): Snapshot | undefined {
-  for (let count = 0; count < stride; count += 1) {
-    const { done, value } = reading.next();
-    if (done === true) return value;
-  }
-  return undefined;
+  signal?.throwIfAborted();
+  return inPieces(readDocument(document, options), signal);
 }

@@ -17,6 +17,7 @@ import { credentials, quickHasher, snapshotOf } from '../../support/log-in.ts';
 import { runAdmin } from '../../support/running-admin.ts';
 
 const [patch] = writers;
+const document = { method: 'POST', target: '/document', headers: { 'content-type': 'application/json' } };
 const rename = { op: 'replace', path: '/user', value: 'x' };
 
 /** A patch that is accepted, with a member that RFC 6902 does not know. */
@@ -99,6 +100,26 @@ export const requestLimits: readonly Limit[] = [
           .fill('0')
           .join()}]`,
       ),
+    })),
+  },
+  {
+    option: 'maxDocumentBytes',
+    value: defaultLimits.maxDocumentBytes,
+    unit: 'bytes',
+    bounds: 'a document in the body of `POST /document`',
+    beyond: '413 content-too-large',
+    trial: sends((size) => ({ ...document, body: '{}'.padStart(size) })),
+  },
+  {
+    option: 'maxDocumentValues',
+    value: defaultLimits.maxDocumentValues,
+    bounds: 'values in such a document, nested ones included',
+    beyond: '413 content-too-large',
+    trial: sends((size) => ({
+      ...document,
+      body: `{"sessions":[${Array(size - 2)
+        .fill('0')
+        .join()}]}`,
     })),
   },
   {

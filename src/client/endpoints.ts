@@ -21,6 +21,7 @@ import type {
   TaskRepresentation,
   UserRepresentation,
 } from '../index.ts';
+import type { Sealed } from '../core/secret.ts';
 import type { AlertRepresentation } from '../resources/alert.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
@@ -95,7 +96,7 @@ type Representations = {
  * or the element of the list, and the options. @internal
  */
 type Own = {
-  'services.create': { body: Definition<GatewayDocument['services']> & { readonly password?: string } };
+  'services.create': { body: Definition<GatewayDocument['services']> };
   'services.listeners': { result: ListenerRepresentation };
   'services.listener': { result: ListenerRepresentation };
   'services.createListener': {
@@ -121,12 +122,10 @@ type Own = {
 };
 
 /* eslint-enable @typescript-eslint/consistent-type-definitions */
-/**
- * What a client defines of a resource: its entry in a gateway document. Secrets are in plain text, so sealed ones have
- * no place. @internal
- */
-type Definition<List> =
-  NonNullable<List> extends readonly (infer E)[] ? Omit<E, Extract<keyof E, `${string}Sealed`>> : never;
+/** What a client defines of a resource: its entry in a gateway document, with secrets in plain text. @internal */
+type Definition<List> = NonNullable<List> extends readonly (infer E)[] ? Plain<E> : never;
+/** A type with plain text in the place of each secret. @internal */
+type Plain<T> = T extends Sealed ? string : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
 /** A member of a row of `Own`. @internal */
 type Given<Id, Member, Otherwise> = Id extends keyof Own
   ? Member extends keyof Own[Id]

@@ -103,7 +103,7 @@ export const badDefinitions: readonly BadInput[] = [
   }),
   ...definitions('422 field-unknown', 'services', {
     '{"nothing":"planted"}': ['/nothing'],
-    '{"passwordSealed":"v1.planted"}': ['/passwordSealed'],
+    '{"password":{"sealed":"v1.planted"}}': ['/password'],
     '{"router_optionsSealed":{"password":"v1.planted"}}': ['/router_optionsSealed'],
     [listener({ parametersSealed: { password: 'v1.planted' } })]: ['/listeners/0/parametersSealed'],
   }),
@@ -163,7 +163,7 @@ export const badDefinitions: readonly BadInput[] = [
   // No fault hides another one.
   ...definitions(invalid, 'services', {
     '{"name":"x","router":7,"password":5}': ['/router', '/password'],
-    '{"password":"","passwordSealed":"planted","nothing":1}': ['/nothing', '/passwordSealed', '/password'],
+    '{"password":"","password":{"sealed":"planted"},"nothing":1}': ['/nothing', '/password', '/password'],
     '{"servers":["/servers/nothing"],"router_options":{"password":7,"a":1}}': [
       '/router_options/a',
       '/servers/0',

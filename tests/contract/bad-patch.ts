@@ -137,7 +137,7 @@ export const badPatches: readonly BadInput[] = [
     'add /nothing 1': ['0 /nothing'],
     'test /toString 1': ['0 /toString'],
     'add /listeners []': ['0 /listeners'],
-    'test /passwordSealed "v1.sealed.nobody-reads"': ['0 /passwordSealed'],
+    'test /password "v1.sealed.nobody-reads"': ['0 /password'],
     'add /servers~1- "/servers/db-serv-3"': ['0 /servers~1-'],
     'add /Servers []': ['0 /Servers'],
     'add /__defineGetter__ "x"': ['0 /__defineGetter__'],

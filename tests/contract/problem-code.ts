@@ -173,7 +173,7 @@ const stoppedAndDeleted = sequence(
 
 /** Changes the users, and then a monitor. */
 const usersAndMore = sequence(
-  (snapshot, context) => createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context),
+  (snapshot, context) => createUser(snapshot, { name: 'joan', password: { sealed: 'opaque' } }, context),
   (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context),
 );
 
@@ -578,7 +578,7 @@ async function startAgain(admin: Running['admin']): Promise<void> {
 
 /** So many commands follow that the history does not keep them all. */
 async function forget(admin: Running['admin']): Promise<void> {
-  const user = { name: 'joan', passwordHash: 'opaque' };
+  const user = { name: 'joan', password: { sealed: 'opaque' } };
   for (let count = 0; count < 501; count += 1) {
     await admin.execute((snapshot, context) => createUser(snapshot, user, context));
     await admin.execute((snapshot, context) => deleteUser(snapshot, 'joan', context));

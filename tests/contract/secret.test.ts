@@ -155,10 +155,10 @@ describe('a client', () => {
     for (const sealed of sealedIn(admin.snapshot.services.find('my-service')?.settings))
       expect(await sealer.open(sealed)).toBe(password);
     expect((await send('PUT', '/users', JSON.stringify({ name: 'joan', password }))).status).toBe(204);
-    expect(admin.snapshot.users.find('joan')?.settings.passwordHash).not.toContain(password);
+    expect(admin.snapshot.users.find('joan')?.settings.password.sealed).not.toContain(password);
     expect((await send('PATCH', '/users/joan?dry_run=true', setPassword)).status).toBe(200);
     expect((await send('PATCH', '/users/joan', setPassword)).status).toBe(200);
-    expect(admin.snapshot.users.find('joan')?.settings.passwordHash).not.toContain(password);
+    expect(admin.snapshot.users.find('joan')?.settings.password.sealed).not.toContain(password);
     for (const op of ['test', 'remove', 'copy', 'move', 'paint'])
       await send('PATCH', '/users/joan', JSON.stringify([{ op, path: '/password', value: password }]));
     for (const { field } of secrets) {

@@ -334,7 +334,7 @@ describe('redactSecrets', () => {
         }),
         fc.record({
           op: fc.constant('add'),
-          path: fc.constant('/passwordSealed'),
+          path: fc.constant('/password'),
           value: fc.constant(secret),
         }),
       ),
@@ -358,7 +358,7 @@ describe('redactSecrets', () => {
   });
 
   it('refuses a value that contains itself, and takes one that contains a part twice', () => {
-    const part = { passwordHash: 'planted-secret', name: 'ada' };
+    const part = { password: { sealed: 'planted-secret' }, name: 'ada' };
     expect(redactSecrets({ one: part, other: [part, part] })).toEqual({
       one: { name: 'ada' },
       other: [{ name: 'ada' }, { name: 'ada' }],
@@ -377,8 +377,8 @@ describe('redactSecrets', () => {
 
   it('does not change what it is given', () => {
     const given = Object.freeze({
-      passwordHash: 'x',
-      inner: Object.freeze([Object.freeze({ passwordSealed: 'y' })]),
+      password: { sealed: 'x' },
+      inner: Object.freeze([Object.freeze({ password: { sealed: 'y' } })]),
     });
     expect(redactSecrets(given)).toEqual({ inner: [{}] });
     expect(given.passwordHash).toBe('x');

@@ -89,7 +89,7 @@ const complete: GatewayDocument = {
       servers: ['/servers/db-1'],
       filters: ['/filters/Hint'],
       user: 'service_user',
-      passwordSealed: 'v1.sealed',
+      password: { sealed: 'v1.sealed' },
       root_user: false,
       version_string: '9.6-gateway',
       weightby: 'report_weight',
@@ -151,7 +151,7 @@ const complete: GatewayDocument = {
       parametersSealed: { token: { value: 'v1.sealed', configurable: true } },
     },
   ],
-  users: [{ name: 'ada', passwordHash: '$pbkdf2-sha256$i=600000$…' }],
+  users: [{ name: 'ada', password: { sealed: '$pbkdf2-sha256$i=600000$…' } }],
   sessions: [
     {
       id: 9,

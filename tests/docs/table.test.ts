@@ -215,7 +215,7 @@ const calls: Readonly<Record<CommandName, Command>> = {
     library.deleteListener(snapshot, 'My Service', 'My Listener', context),
   deleteResource: (snapshot, context) => library.deleteResource(snapshot, 'servers', 'Spare DB', context),
   createUser: (snapshot, context) =>
-    library.createUser(snapshot, { name: 'eve', passwordHash: 'x' }, context),
+    library.createUser(snapshot, { name: 'eve', password: { sealed: 'x' } }, context),
   changePassword: (snapshot, context) => library.changePassword(snapshot, 'ada', 'x', context),
   deleteUser: (snapshot, context) => library.deleteUser(snapshot, 'ada', context),
 };

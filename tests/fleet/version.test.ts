@@ -164,7 +164,7 @@ describe('the users of a node', () => {
     .map((users) => createSnapshot({ users }));
 
   const listOf = ({ users }: Snapshot): readonly (readonly [string, string])[] =>
-    [...users].map(({ name, settings }) => [name, settings.passwordHash]);
+    [...users].map(({ name, settings }) => [name, settings.password.sealed]);
 
   // Law: no rule about the last user applies, because the fleet has decided already.
   it('leads to the same users in the same order, and touches no user that is as wanted', () => {

@@ -69,7 +69,7 @@ const definitions = {
       listeners: [{ ...listener, parameters: { password } }],
     }),
     sealed: (password: string) => ({
-      ...{ name: 'New', router: 'cli', passwordSealed: password, router_optionsSealed: { password } },
+      ...{ name: 'New', router: 'cli', password: { sealed: password }, router_optionsSealed: { password } },
       listeners: [{ ...listener, parametersSealed: { password } }],
     }),
   },
@@ -121,7 +121,7 @@ const carriers: readonly Carrier[] = [
   {
     request: (password) => ({ method: 'POST', path: '/users', body: { name: 'eve', password } }),
     transition: (passwordHash) => (snapshot, context) =>
-      createUser(snapshot, { name: 'eve', passwordHash }, context),
+      createUser(snapshot, { name: 'eve', password: { sealed: passwordHash } }, context),
   },
   {
     request: (value) => ({

@@ -367,7 +367,7 @@ describe('reverting a password', () => {
   const set = (sealed: string): Transition =>
     serviceStep({ op: 'replace', path: '/password', value: { sealed } });
   const sealedIn = (snapshot: Snapshot): unknown =>
-    snapshot.services.find('my-service')?.settings.passwordSealed;
+    snapshot.services.find('my-service')?.settings.password?.sealed;
 
   it('restores the old sealed text, or no password', () => {
     const { next, event } = after(set('v1.new'));
@@ -427,7 +427,7 @@ describe('reverting a new user', () => {
   const create =
     (passwordHash: string): Transition =>
     (...given) =>
-      createUser(given[0], { name: 'Joan', passwordHash }, given[1]);
+      createUser(given[0], { name: 'Joan', password: { sealed: passwordHash } }, given[1]);
   const remove: Transition = (...given) => deleteUser(given[0], 'joan', given[1]);
 
   it('deletes the user, except the last user if a log-in is required', () => {

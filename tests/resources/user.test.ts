@@ -34,7 +34,7 @@ const change =
   (snapshot, context) =>
     changePassword(snapshot, name, passwordHash, context);
 
-const joan = { name: 'Joan99', passwordHash: 'opaque' };
+const joan = { name: 'Joan99', password: { sealed: 'opaque' } };
 const required = { now: 5, authentication: 'required' } as const;
 
 describe('creating a user', () => {
@@ -51,12 +51,12 @@ describe('creating a user', () => {
 
   it.each(['ADA', 'grace'])('is refused for the existing user %s, and keeps the password', (name) => {
     const snapshot = sampleSnapshot();
-    const problem = expectRefused(create({ name, passwordHash: 'another' }), snapshot);
+    const problem = expectRefused(create({ name, password: { sealed: 'another' } }), snapshot);
     expect(problem).toMatchObject({
       ...{ code: 'user-exists', status: 409 },
       detail: `There is already a user named "${name}", in this or another case. Change the password of that user, or choose another name.`,
     });
-    expect(snapshot.users.find(name)?.settings.passwordHash).toBe(planted.hash);
+    expect(snapshot.users.find(name)?.settings.password.sealed).toBe(planted.hash);
   });
 
   it.each([
@@ -95,8 +95,8 @@ describe('creating a user', () => {
 
   it.each([
     ['no hash', { name: 'joan' }, '/passwordHash'],
-    ['an empty hash', { name: 'joan', passwordHash: '' }, '/passwordHash'],
-    ['a hash that is no text', { name: 'joan', passwordHash: 7 }, '/passwordHash'],
+    ['an empty hash', { name: 'joan', password: { sealed: '' } }, '/passwordHash'],
+    ['a hash that is no text', { name: 'joan', password: { sealed: 7 } }, '/passwordHash'],
     ['a plain password', { ...joan, password: 'x' }, '/password'],
     ['a role', { ...joan, role: 'admin' }, '/role'],
     ['isAdmin', { ...joan, isAdmin: true }, '/isAdmin'],
@@ -116,12 +116,12 @@ describe('changing a password', () => {
   it.each(['Grace', 'GRACE', 'grace'])('replaces the hash of the user %s, without effects', (name) => {
     const { next, events, effects, resources } = expectAccepted(change(name, 'another'));
     expect(events).toMatchObject([
-      { type: 'user.updated', resource: '/users/Grace', user: 'grace', passwordHash: 'another' },
+      { type: 'user.updated', resource: '/users/Grace', user: 'grace', password: { sealed: 'another' } },
     ]);
     expect([effects, resources]).toEqual([[], ['/users']]);
     expect(toDocument(next).users).toEqual([
-      { name: 'ada', passwordHash: planted.hash },
-      { name: 'Grace', passwordHash: 'another' },
+      { name: 'ada', password: { sealed: planted.hash } },
+      { name: 'Grace', password: { sealed: 'another' } },
     ]);
   });
 
@@ -177,7 +177,7 @@ describe('deleting a user', () => {
   it('frees the name for a new user', () => {
     const { next } = expectAccepted(remove('ada'));
     expect(
-      expectAccepted(create({ name: 'ADA', passwordHash: 'new' }), next).next.users.find('ada')?.name,
+      expectAccepted(create({ name: 'ADA', password: { sealed: 'new' } }), next).next.users.find('ada')?.name,
     ).toBe('ADA');
   });
 
@@ -219,7 +219,7 @@ describe('a request for a password', () => {
     const test = { op: 'test', path: '/name', value: 'Grace' };
     const { admin, answer } = await sent('PATCH', '/users/GRACE', [test, setting]);
     expect((await answer).status).toBe(200);
-    expect(admin.snapshot.users.find('grace')?.settings.passwordHash).toBe('another');
+    expect(admin.snapshot.users.find('grace')?.settings.password.sealed).toBe('another');
   });
 
   it('rests on all users if the patch is refused', async () => {

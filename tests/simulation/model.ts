@@ -40,7 +40,7 @@ export function fieldsOf({
       `${key} match`,
       settings.parameters['match']?.value,
     ]),
-    ...Array.from(users, ({ key, settings }): [Field, Value] => [`${key} password`, settings.passwordHash]),
+    ...Array.from(users, ({ key, settings }): [Field, Value] => [`${key} password`, settings.password.sealed]),
   ]);
 }
 

@@ -178,8 +178,8 @@ describe('evolve', () => {
     { type: 'monitor.stopped', monitor: 'gone' },
     { type: 'monitor.reported', monitor: 'gone', state: 'failed' },
     { type: 'filter.updated', filter: 'gone', ...update(ofFilter) },
-    { type: 'user.updated', user: 'gone', passwordHash: 'opaque' },
-    { type: 'user.rehashed', user: 'gone', passwordHash: 'opaque' },
+    { type: 'user.updated', user: 'gone', password: { sealed: 'opaque' } },
+    { type: 'user.rehashed', user: 'gone', password: { sealed: 'opaque' } },
     { type: 'user.deleted', user: 'gone' },
     { type: 'session.opened', id: 99, ...untold, service: 'gone' },
     { type: 'session.updated', id: 99, connected: 0, state: '', user: '', idle: 0 },
@@ -192,7 +192,7 @@ describe('evolve', () => {
     { type: 'connections.closed', server, connections: [{ session: 9, connected: 0, id: 4 }] },
   ]);
   const already = told([
-    { type: 'user.created', user: 'ada', name: 'ADA', passwordHash: 'another' },
+    { type: 'user.created', user: 'ada', name: 'ADA', password: { sealed: 'another' } },
     { type: 'session.opened', id: 9, ...untold, service: 'my-service' },
     { type: 'connection.opened', session: 9, id: 4, ...joined },
     {
@@ -308,7 +308,7 @@ describe('a snapshot in a console', () => {
         services: names.map((name) => ({ name, router: 'r' })),
         monitors: names.map((name) => ({ name, module: 'm' })),
         filters: names.map((name) => ({ name, module: 'm' })),
-        users: names.map((_, at) => ({ name: `user${String(at)}`, passwordHash: 'h' })),
+        users: names.map((_, at) => ({ name: `user${String(at)}`, password: { sealed: 'h' } })),
         sessions: names.map((name, id) => ({
           ...{ id, state: 's', user: 'u', address: 'a', connected },
           service: `/services/${name}`,
@@ -359,7 +359,7 @@ describe('JSON of a snapshot', () => {
     });
     expect(services?.entries[1]).toEqual(bare);
     expect(users?.entries).toMatchObject([
-      { name: 'ada', settings: { passwordHash: '[redacted]' } },
+      { name: 'ada', settings: { password: { sealed: '[redacted]' } } },
       { name: 'Grace' },
     ]);
     expect(sessions).toMatchObject({ size: 3, total: 11, sessions: withoutOpened([...snapshot.sessions]) });
@@ -408,7 +408,7 @@ describe('the JSON of two snapshots', () => {
     const other = failureOf(jsonOf(changed({}, 'other')), jsonOf(sampleSnapshot()));
     expect(changedLines(other)).toEqual(['- "epoch": "sample",', '+ "epoch": "other",']);
     const head = { at: 0, resource: '/users' };
-    const come = { type: 'user.created', ...head, user: 'joan', name: 'joan', passwordHash: 'h' } as const;
+    const come = { type: 'user.created', ...head, user: 'joan', name: 'joan', password: { sealed: 'h' } } as const;
     const { users } = evolve(evolve(sampleSnapshot(), [come]), [
       { type: 'user.deleted', ...head, user: 'joan' },
     ]);
@@ -470,7 +470,7 @@ describe('a secret', () => {
   it('is in none of them when it is all in which two snapshots differ', () => {
     const document = (text: string): GatewayDocument => ({
       services: [{ name: 'Sales', router: 'r', ...withSecrets('service', `${text}-${secret}`) }],
-      users: [{ name: 'ada', passwordHash: `${text}-${secret}` }],
+      users: [{ name: 'ada', password: { sealed: `${text}-${secret}` } }],
     });
     const [one, other] = [createSnapshot(document('1')), createSnapshot(document('2'))];
     const messages = matchers.map((matcher) => failureOf(one, other, matcher));
@@ -501,7 +501,7 @@ describe('a secret', () => {
   });
 
   it('is still in the record of its user, for those who need it', () => {
-    expect(sampleSnapshot().users.find('ada')?.settings.passwordHash).toBe(planted.hash);
+    expect(sampleSnapshot().users.find('ada')?.settings.password.sealed).toBe(planted.hash);
   });
 });
 

@@ -205,7 +205,7 @@ const odd = [
   '/nothing',
   '/password',
   '/password/x',
-  '/passwordSealed',
+  '/password',
   '/parametersSealed',
   '/parametersSealed/password',
   '/router_optionsSealed/password',

@@ -201,7 +201,7 @@ describe('the example gateway on a document', () => {
         { ...serviceDocument('B'), router: 'teleport', filters: ['/filters/none'] },
         {
           ...serviceDocument('C'),
-          ...{ root_user: true, strip_db_esc: false, passwordSealed: 'v1.x' },
+          ...{ root_user: true, strip_db_esc: false, password: { sealed: 'v1.x' } },
           router_options: { router: 'master' },
           listeners: [{ ...serviceDocument('C').listeners?.[0], ssl: 'required', ssl_key: '/key' }],
         },
@@ -224,7 +224,7 @@ describe('the example gateway on a document', () => {
       '/services/1/router',
       '/services/2/listeners/0/ssl',
       '/services/2/listeners/0/ssl_key',
-      '/services/2/passwordSealed',
+      '/services/2/password',
       '/services/2/root_user',
       '/services/2/router_options/router',
       '/services/2/strip_db_esc',

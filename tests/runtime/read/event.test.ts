@@ -281,7 +281,7 @@ async function isFree(admin: Admin): Promise<boolean> {
 const creating =
   (name: string, passwordHash: string): Transition =>
   (snapshot, context) =>
-    createUser(snapshot, { name, passwordHash }, context);
+    createUser(snapshot, { name, password: { sealed: passwordHash } }, context);
 
 const oneReader = { limits: { maxEventReaders: 1 } };
 let running: Running | undefined;
@@ -544,7 +544,7 @@ describe('the stream of a caller', () => {
 
   async function guarded({ access, ...options }: Parameters<typeof runAdmin>[0] = {}): Promise<Running> {
     const passwordHash = await quickHasher.hash('pw');
-    const users = ['ada', 'grace', 'joan'].map((name) => ({ name, passwordHash }));
+    const users = ['ada', 'grace', 'joan'].map((name) => ({ name, password: { sealed: passwordHash } }));
     return run({
       snapshot: createSnapshot({ ...sampleDocument, users }),
       hasher: quickHasher,

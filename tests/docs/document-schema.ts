@@ -90,17 +90,17 @@ export function withRules({ zodSchema, jsonSchema }: Overridden): void {
 
 /** The links of a kind, and the members that another one can replace. */
 function rulesOf({ all }: Fields, { properties = {} }: Schema): object {
-  const links = all.flatMap(({ documentName, links: collection }) => {
+  const links = all.flatMap(({ name, links: collection }) => {
     if (collection === undefined) return [];
-    const { items, ...list } = properties[documentName] ?? {};
-    return [[documentName, { ...list, items: { ...items, pattern: `^/${collection}/[^/?#]+$` } }] as const];
+    const { items, ...list } = properties[name] ?? {};
+    return [[name, { ...list, items: { ...items, pattern: `^/${collection}/[^/?#]+$` } }] as const];
   });
-  const required = all.flatMap(({ documentName, required: rule }) =>
+  const required = all.flatMap(({ name, required: rule }) =>
     rule === undefined
       ? []
       : {
           anyOf: [
-            { required: [documentName] },
+            { required: [name] },
             { properties: { [rule.member]: { type: 'string', pattern: rule.pattern.source } } },
           ],
         },

@@ -63,8 +63,7 @@ const complete: GatewayDocument = {
       status: ['master', 'running'],
       status_reason: 'not in recovery',
       status_since: '2026-01-01T11:00:00+00:00',
-      parameters: { report_weight: 10 },
-      parametersSealed: { token: 'v1.sealed' },
+      parameters: { report_weight: 10, token: { sealed: 'v1.sealed' } },
       drain: {
         since: '2026-01-01T11:00:00+00:00',
         timeout: 600,
@@ -79,8 +78,7 @@ const complete: GatewayDocument = {
     {
       name: 'Sales',
       router: 'readconnroute',
-      router_options: { router_options: 'master' },
-      router_optionsSealed: { token: 'v1.sealed' },
+      router_options: { router_options: 'master', token: { sealed: 'v1.sealed' } },
       state: 'failed',
       state_reason: 'port 4006 is in use',
       state_since: '2026-01-01T11:00:00+00:00',
@@ -106,8 +104,7 @@ const complete: GatewayDocument = {
           ssl_cert: '/etc/gateway/cert.pem',
           ssl_key: '/etc/gateway/key.pem',
           ssl_ca_cert: '/etc/gateway/ca.pem',
-          parameters: { tcp_keepalive: true },
-          parametersSealed: { token: 'v1.sealed' },
+          parameters: { tcp_keepalive: true, token: { sealed: 'v1.sealed' } },
         },
         { name: 'Local Listener', protocol: 'pgclient', address: '/run/gateway/sales.sock' },
       ],
@@ -139,16 +136,17 @@ const complete: GatewayDocument = {
       connect_timeout: 5,
       read_timeout: 4,
       write_timeout: 3,
-      parameters: { lag_limit: 30 },
-      parametersSealed: { token: 'v1.sealed' },
+      parameters: { lag_limit: 30, token: { sealed: 'v1.sealed' } },
     },
   ],
   filters: [
     {
       name: 'Hint',
       module: 'hintfilter',
-      parameters: { match: { value: 'select', configurable: true } },
-      parametersSealed: { token: { value: 'v1.sealed', configurable: true } },
+      parameters: {
+        match: { value: 'select', configurable: true },
+        token: { value: { sealed: 'v1.sealed' }, configurable: true },
+      },
     },
   ],
   users: [{ name: 'ada', password: { sealed: '$pbkdf2-sha256$i=600000$…' } }],
@@ -333,7 +331,6 @@ const words = new Map<z.core.$ZodType, string>([
     shape.parameters,
     `at most ${numeral(shape.mostMembers)} by name, each a number, a text of at most 4,096 characters, or true or false`,
   ],
-  [shape.sealedTexts, `at most ${numeral(shape.mostMembers)} by name, each a sealed text`],
 ]);
 
 /** Says in words what JSON Schema cannot. */
@@ -377,7 +374,7 @@ function chapter(own: Chapter, members: readonly Member[], texts: Texts): string
     .filter((member) => placeOf(member.path)[0] === own)
     .map((member) => {
       const rest = placeOf(member.path)[1];
-      const field = fieldTables[name]?.all.find(({ documentName }) => documentName === rest);
+      const field = fieldTables[name]?.all.find(({ name: own }) => own === rest);
       const links = field?.links === undefined ? '' : ` of \`${field.links}\``;
       return [
         `\`${rest}\``,
@@ -429,10 +426,9 @@ function defaultOf({ isRequired }: Member, field: Field | undefined): string {
   return field?.default === undefined ? 'absent' : `\`${JSON.stringify(field.default)}\``;
 }
 
-/** The name of the field in a patch. A secret entry of a map is patched in the map itself. */
+/** The name of the field in a patch. */
 function patchOf(field: Field | undefined): string {
-  if (field?.setting === undefined) return '';
-  return `\`${field.sealedEntriesOf ?? field.patchName}\``;
+  return field?.setting === undefined ? '' : `\`${field.patchName}\``;
 }
 
 /** The comment of the interface, and what the table of fields says about secrets and stores. */

@@ -275,9 +275,8 @@ function column(page: string, first: string, at: number): readonly (readonly str
   return rowsOf(page, first).map((row) => codesOf(row[at] ?? ''));
 }
 
-/** Whether clients patch a field by its own name; they do not know the map of the secret entries of another. */
-function isPatchable({ setting, sealedEntriesOf, patched }: Field): boolean {
-  return setting !== undefined && sealedEntriesOf === undefined && patched !== false;
+function isPatchable({ setting, patched }: Field): boolean {
+  return setting !== undefined && patched !== false;
 }
 
 describe('the table of effects', () => {

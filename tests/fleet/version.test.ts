@@ -157,7 +157,7 @@ describe('the users of a node', () => {
     .uniqueArray(
       fc.record({
         name: fc.constantFrom('ada', 'Ada', 'bob', 'Eve', 'joan'),
-        passwordHash: fc.constantFrom('opaque', 'another'),
+        password: fc.record({ sealed: fc.constantFrom('opaque', 'another') }),
       }),
       { selector: ({ name }) => name.toLowerCase() },
     )

@@ -323,7 +323,7 @@ describe('a stream of events', () => {
     expect(JSON.stringify((await reader.next()).value)).toContain('planted-hash');
     const [message] = await stream.messages(1);
     expect(message).toMatchObject({ type: 'user.created', data: { type: 'user.created', name: 'joan' } });
-    expect(JSON.stringify(message)).not.toMatch(/planted-hash|passwordHash/);
+    expect(JSON.stringify(message)).not.toMatch(/planted-hash|sealed/);
   });
 
   it('goes on after the id of a header, which counts more than the parameter', async () => {

@@ -205,7 +205,7 @@ function shownBy({ all }: Fields): readonly string[] {
     optional === true || hiddenWhenEmpty === true ? '?' : '';
   return all
     .filter(isShown)
-    .flatMap((field) => namesIn(field.name, field.shownAs ?? field.shape, whenOf(field)));
+    .flatMap((field) => namesIn(field.name, field.shownAs ?? field.open ?? field.shape, whenOf(field)));
 }
 
 /** The entries of each kind in a document; a command is in no document. */

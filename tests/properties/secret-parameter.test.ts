@@ -67,7 +67,7 @@ const secretValues = fc.constantFrom<Json>(
 const openValues = fc.constantFrom<Json>('open', 7, { value: 'open', configurable: true }, null, '');
 
 /** The maps with secret entries, and the resources of the sample that have them. */
-const maps = modifiableFields.filter(({ entriesSealedAs }) => entriesSealedAs !== undefined);
+const maps = modifiableFields.filter(({ secretEntries }) => secretEntries !== undefined);
 
 const patchOf = { server: patchServer, service: patchService, filter: patchFilter } as const;
 type Kind = keyof typeof patchOf;

@@ -27,7 +27,7 @@ import { collections, contentOf } from '../support/expect-decision.ts';
 import { planted } from '../support/planted.ts';
 import { readAll } from '../support/reading.ts';
 import { runAdmin } from '../support/running-admin.ts';
-import { storedSecrets, withSecrets } from '../support/secret-field.ts';
+import { secretFields, withSecrets } from '../support/secret-field.ts';
 import { withoutOpened } from '../support/shown-session.ts';
 import { transports } from '../support/transport.ts';
 
@@ -161,8 +161,8 @@ describe('evolve', () => {
   const untold = { state: '', user: '', address: '', connected: 0 };
   const joined = { connected, server: 'db-serv-1', role: '', state: '' };
   const zeros = { reads: 0, writes: 0, buffered_writes: 0, high_water_events: 0, low_water_events: 0 };
-  const ofService = { servers: [], router_options: {}, router_optionsSealed: {}, filters: [] };
-  const ofFilter = { parameters: {}, parametersSealed: {} };
+  const ofService = { servers: [], router_options: {}, filters: [] };
+  const ofFilter = { parameters: {} };
   const ofServer = { address: 'a', port: 1, ...ofFilter, state: [] };
   const told = (events: readonly object[]): readonly AdminEvent[] =>
     events.map((event) => ({ ...head, ...event }) as AdminEvent);
@@ -346,20 +346,25 @@ describe('JSON of a snapshot', () => {
     ) as Record<string, { readonly size: number; readonly entries: readonly object[] }>;
     const snapshot = sampleSnapshot();
     const [bare, mine] = [snapshot.services.find('Bare Service'), snapshot.services.find('My Service')];
+    const mark = { password: '[redacted]' };
     expect(revision).toBe(0);
     expect(services).toMatchObject({ size: 4, version: { command: 0, live: 0 } });
     expect(services?.entries[0]).toEqual({
       ...mine,
       listeners: mine?.listeners.map((listener) =>
-        listener.parametersSealed === undefined
+        listener.parameters?.['password'] === undefined
           ? listener
-          : { ...listener, ...withSecrets('listener', '[redacted]') },
+          : { ...listener, parameters: { ...listener.parameters, ...mark } },
       ),
-      settings: { ...mine?.settings, ...withSecrets('service', '[redacted]') },
+      settings: {
+        ...mine?.settings,
+        ...mark,
+        router_options: { ...mine?.settings.router_options, ...mark },
+      },
     });
     expect(services?.entries[1]).toEqual(bare);
     expect(users?.entries).toMatchObject([
-      { name: 'ada', settings: { password: { sealed: '[redacted]' } } },
+      { name: 'ada', settings: mark },
       { name: 'Grace' },
     ]);
     expect(sessions).toMatchObject({ size: 3, total: 11, sessions: withoutOpened([...snapshot.sessions]) });
@@ -456,10 +461,10 @@ describe('a secret', () => {
       fc.property(documents, ({ services = [], servers = [], filters = [], users = [], ...document }) => {
         const snapshot = createSnapshot({
           ...document,
-          servers: servers.map((server) => ({ ...server, ...withSecrets('server', `3-${secret}`) })),
-          filters: filters.map((filter) => ({ ...filter, ...withSecrets('filter', `4-${secret}`) })),
-          services: services.map((service) => ({ ...service, ...withSecrets('service', `1-${secret}`) })),
-          users: users.map((user) => ({ ...user, ...withSecrets('user', `2-${secret}`) })),
+          servers: servers.map((server) => ({ ...server, ...withSecrets('server', `3-${secret}`, server) })),
+          filters: filters.map((filter) => ({ ...filter, ...withSecrets('filter', `4-${secret}`, filter) })),
+          services: services.map((service) => ({ ...service, ...withSecrets('service', `1-${secret}`, service) })),
+          users: users.map((user) => ({ ...user, ...withSecrets('user', `2-${secret}`, user) })),
         });
         expect(shownOf(snapshot).filter((text) => text.includes(secret))).toEqual([]);
       }),
@@ -491,9 +496,9 @@ describe('a secret', () => {
 
   it('is what no endpoint shows: in each place of a document, what none shows is shown nowhere else', () => {
     const hidden = places.filter(({ snapshot }) => !JSON.stringify(readAll(snapshot)).includes(secret));
-    const stored = (place: Path): unknown => place.find((name) => storedSecrets.has(String(name)));
-    const secrets = places.filter(({ place }) => stored(place) !== undefined);
-    expect(new Set(secrets.map(({ place }) => stored(place)))).toEqual(storedSecrets);
+    const secrets = places.filter(({ place }) => place.at(-1) === 'sealed');
+    const fieldOf = (place: Path): unknown => place.find((name) => secretFields.has(String(name)));
+    expect(new Set(secrets.map(({ place }) => fieldOf(place)))).toEqual(secretFields);
     expect(hidden.map(({ place }) => place.join('/'))).toEqual(secrets.map(({ place }) => place.join('/')));
     for (const { snapshot } of hidden)
       expect(shownOf(snapshot).filter((text) => text.includes(secret))).toEqual([]);

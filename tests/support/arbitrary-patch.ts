@@ -64,18 +64,14 @@ export function patchSubject(
   return transitions[kind](snapshot, name, operations, context);
 }
 
-/** The settings of a resource that a patch can write, as clients know them. */
+/** The settings of a resource that a patch can write. */
 export function settingsOf({ kind, name }: Subject, snapshot: Snapshot): Members {
-  return asClientsKnow(kind, snapshot[`${kind}s`].find(nameKeyOf(name))?.settings ?? {});
+  return patchable(snapshot[`${kind}s`].find(nameKeyOf(name))?.settings ?? {});
 }
 
-/** Settings that a patch can write, with the sealed text of each secret under the name of its field. */
-export function asClientsKnow(kind: Kind, settings: object): Members {
-  const fields = [...modelFields(kind).values()];
-  const clientName = (name: string): string =>
-    fields.find(({ sealedAs }) => sealedAs === name)?.field ?? name;
-  const writable = Object.entries(settings).filter(([name]) => name !== 'drain');
-  return Object.fromEntries(writable.map(([name, value]) => [clientName(name), value]));
+/** The settings that a patch can write, of all settings. */
+export function patchable(settings: object): Members {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => name !== 'drain'));
 }
 
 function nameKeyOf(name: string): string {
@@ -167,8 +163,8 @@ const others: Pool = { whole: texts, inner: texts };
 const pools = new Map(
   kinds.flatMap((kind) => {
     const settings = fieldTables[kind]?.all.filter(({ setting }) => setting !== undefined) ?? [];
-    return settings.flatMap(({ name, patchName, shape, secret }) => {
-      const pool = secret === undefined ? { ...poolFor(shape), ...own[patchName] } : secrets;
+    return settings.flatMap(({ name, patchName, shape, open = shape, secret }) => {
+      const pool = secret === undefined ? { ...poolFor(open), ...own[patchName] } : secrets;
       return [name, patchName].map((token) => [`${kind} ${token}`, pool] as const);
     });
   }),
@@ -206,9 +202,9 @@ const odd = [
   '/password',
   '/password/x',
   '/password',
-  '/parametersSealed',
-  '/parametersSealed/password',
-  '/router_optionsSealed/password',
+  '/password/sealed',
+  '/parameters/password/sealed',
+  '/router_options/password/sealed',
   '/toString',
   '/services',
 ].concat([

@@ -462,7 +462,7 @@ describe('the differences of a document', () => {
       .flatMap(({ collection, fields }) =>
         fields.all
           .filter(({ derived, kept, setting }) => derived !== true && kept !== false && setting === undefined)
-          .map(({ documentName }) => `${collection} ${documentName}`),
+          .map(({ name }) => `${collection} ${name}`),
       );
 
     expect(others).toEqual([
@@ -474,9 +474,13 @@ describe('the differences of a document', () => {
   });
 
   it('are told by place, without secrets, also of what is never taken over', async () => {
+    const [{ parameters } = {}] = sampleDocument.servers ?? [];
+    const { password: _gone, ...hint } = (sampleDocument.filters?.[0]?.parameters ?? {}) as Readonly<
+      Record<string, object>
+    >;
     const services = {
       'My Service': {
-        router_options: { weights: 'off', 'a/b': 'x' },
+        router_options: { weights: 'off', 'a/b': 'x', password: { sealed: planted.sealed } },
         password: { sealed: 'other' },
         user: 'é'.repeat(255),
       },
@@ -486,19 +490,26 @@ describe('the differences of a document', () => {
     const servers = {
       'db-serv-1': {
         ...{ name: 'DB-SERV-1', status: ['maintenance'] },
-        parametersSealed: { password: planted.sealed, toString: 'other' },
+        parameters: { ...parameters, toString: { sealed: 'other' }, password: { sealed: 'other' } },
       },
+    };
+    const filters = {
+      Hint: { parameters: { ...hint, pin: { value: { sealed: 'other' }, configurable: true } } },
     };
     const users = [
       { name: 'ada', password: { sealed: 'other' } },
       { name: 'eve', password: { sealed: 'x' } },
     ];
-    const told = await differences({ ...sampleWith({ services, servers }), users });
+    const told = await differences({ ...sampleWith({ services, servers, filters }), users });
     const [server, service] = ['/servers/db-serv-1 /servers/0', '/services/My-Service /services/0'];
+    const parameter = '/filters/Hint /filters/0/parameters';
     const never = 'users are never taken over from a document';
     expect(told.toSorted()).toEqual([
+      `${parameter}/password the document has no value, and {"value":"[redacted]","configurable":true} is in use`,
+      `${parameter}/pin the document has {"value":"[redacted]","configurable":true}, and no value is in use`,
       `${server}/name the document has "DB-SERV-1", and "db-serv-1" is in use; this field cannot change while the gateway runs`,
-      `${server}/parametersSealed/toString the document has a secret "toString", and none is in use`,
+      `${server}/parameters/password the document has another secret than the one in use`,
+      `${server}/parameters/toString the document has a secret, and none is in use`,
       `${server}/status the document has ["maintenance"], and ["master","running"] is in use`,
       '/services/Bare-Service /services/1/password the document has a password, and none is in use',
       `${service}/password the document has another password than the one in use`,

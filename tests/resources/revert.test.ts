@@ -381,7 +381,7 @@ describe('reverting a password', () => {
     const { next, event } = after(set('v1.new'));
     const problem = expectRefused(revert(event), after(set('v1.newer'), next).next);
     expect(problem).toMatchObject({ code: 'patch-test-failed', errors: [{ pointer: '/password' }] });
-    expect(JSON.stringify(problem)).not.toMatch(/v1\.|passwordSealed/);
+    expect(JSON.stringify(problem)).not.toMatch(/v1\.|sealed/);
   });
 
   it('changes nothing if the sealed text had not changed', () => {

@@ -94,9 +94,10 @@ describe('creating a user', () => {
   });
 
   it.each([
-    ['no hash', { name: 'joan' }, '/passwordHash'],
-    ['an empty hash', { name: 'joan', password: { sealed: '' } }, '/passwordHash'],
-    ['a hash that is no text', { name: 'joan', password: { sealed: 7 } }, '/passwordHash'],
+    ['no hash', { name: 'joan' }, '/password'],
+    ['an empty hash', { name: 'joan', password: { sealed: '' } }, '/password/sealed'],
+    ['a hash that is no text', { name: 'joan', password: { sealed: 7 } }, '/password/sealed'],
+    ['more than a hash', { name: 'joan', password: { sealed: 'x', salt: 'x' } }, '/password/salt'],
     ['a plain password', { ...joan, password: 'x' }, '/password'],
     ['a role', { ...joan, role: 'admin' }, '/role'],
     ['isAdmin', { ...joan, isAdmin: true }, '/isAdmin'],
@@ -104,10 +105,10 @@ describe('creating a user', () => {
     expect(expectRefused(create(user as NewUser))).toMatchObject({ status: 422, errors: [{ pointer }] });
   });
 
-  it('looks into no member', () => {
-    const passwordHash = { deep: 'opaque' } as unknown as string;
-    expect(expectRefused(create({ ...joan, passwordHash })).errors).toMatchObject([
-      { pointer: '/passwordHash', detail: 'must not be nested more than 1 levels deep' },
+  it('looks no deeper than a hash is', () => {
+    const password = { sealed: { deep: 'opaque' } as unknown as string };
+    expect(expectRefused(create({ ...joan, password })).errors).toMatchObject([
+      { pointer: '/password/sealed', detail: 'must not be nested more than 2 levels deep' },
     ]);
   });
 });
@@ -150,7 +151,7 @@ describe('changing a password', () => {
     (hash) => {
       expect(expectRefused(change('ada', hash as string))).toMatchObject({
         status: 422,
-        errors: [{ pointer: '/passwordHash' }],
+        errors: [{ pointer: '/password/sealed' }],
       });
     },
   );

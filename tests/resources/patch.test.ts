@@ -155,6 +155,7 @@ describe('a patch', () => {
     expect(parametersOf(next)).toEqual({
       new: { value: 'y', configurable: true },
       source: { value: '127.0.0.1', configurable: false },
+      password: { value: { sealed: planted.sealed }, configurable: true },
     });
   });
 });

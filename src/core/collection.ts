@@ -84,7 +84,6 @@ export interface Named<T extends Entity, K extends Singular = Singular> {
   readonly resource?: T;
 }
 
-
 /** The name of the class in printed output. */
 const printedName = 'Collection';
 
@@ -101,12 +100,7 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
   // A plain property, because test runners compare the entries by the iterator and everything else by properties.
   readonly version: Version;
 
-  private constructor(
-    entries: OrderedMap<T>,
-    index: KeyMap,
-    version: Version,
-    isAbsent = false,
-  ) {
+  private constructor(entries: OrderedMap<T>, index: KeyMap, version: Version, isAbsent = false) {
     this.#entries = entries;
     this.#index = index;
     this.#isAbsent = isAbsent;
@@ -122,10 +116,7 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
    * @returns the collection
    * @throws RangeError if two entries have the same key
    */
-  static of<T extends Entity>(
-    entries: Iterable<T>,
-    version: Version = initialVersion,
-  ): IndexedCollection<T> {
+  static of<T extends Entity>(entries: Iterable<T>, version: Version = initialVersion): IndexedCollection<T> {
     const list = [...entries];
     const positions = new Map(list.map((entity, position) => [entity.key, position]));
     if (positions.size !== list.length) throw new RangeError('Two entries of a collection have the same key');

@@ -290,15 +290,22 @@ function shownValue(field: Field, rest: object, settings: object): unknown {
 }
 
 /** The entries of a map that are no secrets; the same object if none is a secret. @internal */
-export function openEntries({ secretEntries: member }: Pick<Field, 'secretEntries'>, map: JsonObject): JsonObject {
+export function openEntries(
+  { secretEntries: member }: Pick<Field, 'secretEntries'>,
+  map: JsonObject,
+): JsonObject {
   const names = Object.keys(map);
   const open = names.filter((name) => !isEntrySealed(member, map[name]));
-  return open.length === names.length ? map : Object.fromEntries(open.map((name) => [name, map[name] ?? null]));
+  return open.length === names.length
+    ? map
+    : Object.fromEntries(open.map((name) => [name, map[name] ?? null]));
 }
 
 /** Whether an entry of a map is sealed, or its member is. @internal */
 export function isEntrySealed(member: Field['secretEntries'], entry: Json | undefined): boolean {
-  return isSealed(typeof member === 'string' && isObject(entry ?? null) ? (entry as JsonObject)[member] : entry);
+  return isSealed(
+    typeof member === 'string' && isObject(entry ?? null) ? (entry as JsonObject)[member] : entry,
+  );
 }
 
 function isEmpty(value: unknown): boolean {
@@ -306,14 +313,14 @@ function isEmpty(value: unknown): boolean {
 }
 
 function linksOf(all: readonly Field[]): Fields['links'] {
-  return Object.fromEntries(
-    all.flatMap(({ name, links }) => (links === undefined ? [] : [[name, links]])),
-  );
+  return Object.fromEntries(all.flatMap(({ name, links }) => (links === undefined ? [] : [[name, links]])));
 }
 
 /** Gives the names of the fields that are secret as a whole. @internal */
 export function secretNames(tables: readonly Fields[]): ReadonlySet<string> {
-  return new Set(tables.flatMap(({ all }) => all.flatMap(({ name, secret }) => (secret === true ? [name] : []))));
+  return new Set(
+    tables.flatMap(({ all }) => all.flatMap(({ name, secret }) => (secret === true ? [name] : []))),
+  );
 }
 
 // The types below follow from a table.

@@ -11,15 +11,7 @@ import type { Difference } from '../json/diff.ts';
 import { applyOperations, type Operation, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
 import { prepareOperations, type PatchField, type PatchRules } from './patch-rule.ts';
 import { formatPointer, parsePointer } from '../json/pointer.ts';
-import {
-  fail,
-  faultsOf,
-  ok,
-  problemOf,
-  type Fault,
-  type Problem,
-  type Result,
-} from '../problem.ts';
+import { fail, faultsOf, ok, problemOf, type Fault, type Problem, type Result } from '../problem.ts';
 import { isEntrySealed, isShown, objectOf, openEntries, type Field, type Fields } from './field.ts';
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
 import { isSealed } from './secret.ts';
@@ -69,7 +61,9 @@ export interface PatchView<T extends object> extends PatchHooks<T>, PatchRules {
 export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<T> = {}): PatchView<T> {
   const settings = fields.all.filter(({ setting }) => setting !== undefined);
   const patchable = settings.filter(({ patched }) => patched !== false);
-  const fixed = new Set(settings.filter((field) => !patchable.includes(field)).map(({ patchName }) => patchName));
+  const fixed = new Set(
+    settings.filter((field) => !patchable.includes(field)).map(({ patchName }) => patchName),
+  );
   const byToken = new Map<string, PatchField>();
   for (const field of patchable) {
     const patchField = patchFieldOf(field);
@@ -98,7 +92,14 @@ export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<
   });
 }
 
-function patchFieldOf({ patchName, links, secret, secretEntries, hiddenWhenEmpty, default: empty }: Field): PatchField {
+function patchFieldOf({
+  patchName,
+  links,
+  secret,
+  secretEntries,
+  hiddenWhenEmpty,
+  default: empty,
+}: Field): PatchField {
   return Object.freeze({
     name: patchName,
     ...(links === undefined ? {} : { links }),
@@ -160,11 +161,20 @@ export function patchSettings<T extends object>(
   if (!applied.ok && faults.length > 0) return { ok: false, problem: problemOf(faults) };
   if (!applied.ok) return applied;
   const [now, kept] = applied.value;
-  const result = joined(before as JsonObject, { seen, hidden }, {
-    seen: readsMore ? withoutShown(view, seen, now) : now,
-    hidden: kept,
-  });
-  const patched = conclude(view, { before, result, operations: [...open, ...secret], writesSecret }, find, view.check);
+  const result = joined(
+    before as JsonObject,
+    { seen, hidden },
+    {
+      seen: readsMore ? withoutShown(view, seen, now) : now,
+      hidden: kept,
+    },
+  );
+  const patched = conclude(
+    view,
+    { before, result, operations: [...open, ...secret], writesSecret },
+    find,
+    view.check,
+  );
   if (faults.length > 0) return { ok: false, problem: problemOf(withFaultsOfResult(faults, full, patched)) };
   // Writing a secret always counts as a change. Otherwise `unchanged` would confirm a guess.
   if (!writesSecret || !patched.ok || patched.value.after !== before) return patched;
@@ -220,7 +230,8 @@ function joined(before: JsonObject, old: Split, { seen, hidden }: Split): JsonOb
   for (const [name, secret] of Object.entries(hidden)) {
     const map = seen[name];
     if (isSealed(secret) || !isObject(secret)) whole[name] = secret;
-    else if (map !== undefined && isObject(map) && Object.keys(secret).length > 0) whole[name] = { ...map, ...secret };
+    else if (map !== undefined && isObject(map) && Object.keys(secret).length > 0)
+      whole[name] = { ...map, ...secret };
   }
   return Object.freeze(whole);
 }

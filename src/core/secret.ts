@@ -27,7 +27,9 @@ export type Sealed = Readonly<Record<'sealed', string>>;
 /** Whether a value is sealed text. @internal */
 export function isSealed(value: unknown): value is Sealed {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'sealed')) return false;
-  return typeof (value as { readonly sealed: unknown }).sealed === 'string' && Object.keys(value).length === 1;
+  return (
+    typeof (value as { readonly sealed: unknown }).sealed === 'string' && Object.keys(value).length === 1
+  );
 }
 
 /**
@@ -159,7 +161,9 @@ function hiddenMember(
   const isOnSecret =
     typeof op === 'string' &&
     typeof path === 'string' &&
-    [path, from].some((pointer) => typeof pointer === 'string' && parsePointer(pointer)?.some((token) => names.has(token)));
+    [path, from].some(
+      (pointer) => typeof pointer === 'string' && parsePointer(pointer)?.some((token) => names.has(token)),
+    );
   return (name, member) => isSealed(member) || (isOnSecret && name === 'value');
 }
 

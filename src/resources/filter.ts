@@ -74,7 +74,7 @@ export interface Filter extends Entity {
 export interface FilterRepresentation {
   /** Name of the filter. */
   readonly name: string;
-  /** The parameters by name. */
+  /** The parameters by name, at most 1,000. */
   readonly parameters: Readonly<
     Record<
       string,
@@ -139,7 +139,10 @@ const parameterOf = <S extends z.core.SomeType>(value: S) =>
 const givenParameterOf = <V extends FilterParameter['value']>(value: z.ZodMiniType<V, V>) =>
   z.pipe(
     z.strictObject({ value, configurable: z.exactOptional(z.boolean()) }),
-    z.transform(({ value, configurable = true }: { value: V; configurable?: boolean }) => ({ value, configurable })),
+    z.transform(({ value, configurable = true }: { value: V; configurable?: boolean }) => ({
+      value,
+      configurable,
+    })),
   );
 
 const parameterName = shape.text(255).check(

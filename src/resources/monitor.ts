@@ -99,12 +99,14 @@ export interface MonitorRepresentation extends Omit<MonitorSettings, 'parameters
  *
  * @public
  */
-export interface MonitorDocument extends Partial<Omit<MonitorRepresentation, 'name' | 'module' | 'parameters'>> {
+export interface MonitorDocument extends Partial<
+  Omit<MonitorRepresentation, 'name' | 'module' | 'parameters'>
+> {
   /** Name of the monitor. */
   readonly name: string;
   /** Name of the monitor module. */
   readonly module: string;
-  /** Parameters of the monitor module by name; none if left out. */
+  /** Parameters of the monitor module by name; secret ones are {@link Sealed}. None if left out. */
   readonly parameters?: MonitorSettings['parameters'];
 }
 

@@ -123,7 +123,7 @@ export interface Server extends Entity {
 export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'parameters' | 'drain'> {
   /** Name of the server. */
   readonly name: string;
-  /** Custom parameters by name, including weights. */
+  /** Custom parameters by name, including weights: numbers, texts or booleans. */
   readonly parameters: Readonly<Record<string, number | string | boolean>>;
   /** Name of the protocol module. */
   readonly protocol: string;
@@ -148,7 +148,7 @@ export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'pa
 export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'parameters' | 'drain'> {
   /** The status; empty if left out. */
   readonly status?: readonly ServerStatusWord[];
-  /** Custom parameters by name; none if left out. */
+  /** Custom parameters by name; secret ones are {@link Sealed}. None if left out. */
   readonly parameters?: ServerSettings['parameters'];
   /** The drain of the server. */
   readonly drain?: Omit<Drain, 'from'>;

@@ -132,7 +132,7 @@ export interface ServiceRepresentation extends Omit<
   ServiceSettings,
   'filters' | 'password' | 'router_options' | 'drain'
 > {
-  /** Options of the router by name. */
+  /** Options of the router: texts by name, at most 1,000. */
   readonly router_options: Readonly<Record<string, string>>;
   /** Name of the service. */
   readonly name: string;
@@ -172,7 +172,7 @@ export interface ServiceDocument extends Partial<
   readonly current_connections?: unknown;
   /** The listeners of the service. */
   readonly listeners?: readonly Listener[];
-  /** Options of the router by name; none if left out. */
+  /** Options of the router: texts by name, at most 1,000; secret ones are {@link Sealed}. None if left out. */
   readonly router_options?: ServiceSettings['router_options'];
   /** Password of the service user. */
   readonly password?: Sealed;

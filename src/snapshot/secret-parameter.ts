@@ -74,7 +74,9 @@ export function positioned(
  */
 export function secretKeys(resources: readonly Positioned[], declared: readonly string[]): readonly string[] {
   const sealed = entriesIn(resources).filter(({ isSealed }) => isSealed);
-  return Object.freeze([...new Set([...declared, ...sealed.map(({ name }) => name)].map(nameKey))].toSorted());
+  return Object.freeze(
+    [...new Set([...declared, ...sealed.map(({ name }) => name)].map(nameKey))].toSorted(),
+  );
 }
 
 /** Tells whether the name of a parameter is secret in a snapshot. Names are compared by {@link nameKey}. @internal */
@@ -119,7 +121,9 @@ export function misplacedSecrets(
   return entriesOf(fields, entry, []).flatMap(({ path, name, isSealed }) => {
     const pointer = formatPointer(path);
     if (isSealed === isSecret(name)) return [];
-    return isSealed ? [{ pointer, code: 'validation-failed' as const, detail: undeclaredSecret }] : [plainFault({ pointer })];
+    return isSealed
+      ? [{ pointer, code: 'validation-failed' as const, detail: undeclaredSecret }]
+      : [plainFault({ pointer })];
   });
 }
 
@@ -146,9 +150,7 @@ interface MapEntry {
 
 type Path = readonly (string | number)[];
 
-function entriesIn(
-  resources: readonly Positioned[],
-): readonly (MapEntry & { readonly resource: string })[] {
+function entriesIn(resources: readonly Positioned[]): readonly (MapEntry & { readonly resource: string })[] {
   return resources.flatMap(({ collection, fields, entities }) => {
     if (!hasMaps(fields)) return [];
     return [...entities].flatMap(([position, resource]) => {
@@ -162,7 +164,8 @@ function entriesIn(
 
 function hasMaps({ all }: Fields): boolean {
   return all.some(
-    ({ secretEntries, entries }) => secretEntries !== undefined || (entries !== undefined && hasMaps(entries)),
+    ({ secretEntries, entries }) =>
+      secretEntries !== undefined || (entries !== undefined && hasMaps(entries)),
   );
 }
 

@@ -326,10 +326,14 @@ const words = new Map<z.core.$ZodType, string>([
   [shape.address, 'host name, IP address without port, or path of a socket'],
   [shape.instant, 'time'],
   [shape.links, `list of at most ${mostLinks.toLocaleString('en-US')} links`],
-  [shape.options, `at most ${numeral(shape.mostMembers)} by name, each text of at most 4,096 characters`],
   [
-    shape.parameters,
-    `at most ${numeral(shape.mostMembers)} by name, each a number, a text of at most 4,096 characters, or true or false`,
+    shape.sealableOptions,
+    `at most ${numeral(shape.mostMembers)} by name, each a text of at most 4,096 characters, or \`{ "sealed": TEXT }\``,
+  ],
+  [
+    shape.sealableParameters,
+    `at most ${numeral(shape.mostMembers)} by name, each a number, a text of at most 4,096 characters, true or false, or ` +
+      '`{ "sealed": TEXT }`',
   ],
 ]);
 
@@ -353,11 +357,17 @@ function membersOf(schema: Schema, path = ''): readonly Member[] {
   const item =
     schema.items ?? (schema.additionalProperties === false ? undefined : schema.additionalProperties);
   if (item !== undefined) return membersOf(item, `${path}.*`);
+  if (sealedIn(schema) !== undefined) return [];
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const here = path === '' ? name : `${path}.${name}`;
     const isRequired = schema.required?.includes(name) === true;
     return [{ path: here, schema: member, isRequired }, ...membersOf(member, here)];
   });
+}
+
+/** The text of a secret, if a value is one. */
+function sealedIn({ properties }: Schema): Schema | undefined {
+  return properties?.['sealed'];
 }
 
 /** The chapter of a path, and the path within its objects. */
@@ -395,6 +405,8 @@ function chapter(own: Chapter, members: readonly Member[], texts: Texts): string
 function formOf(schema: Schema): string {
   const { type, maxLength, minimum = -Infinity, maximum = Infinity } = schema;
   if (schema.words !== undefined) return schema.words;
+  const sealed = sealedIn(schema);
+  if (sealed !== undefined) return `\`{ "sealed": TEXT }\`, ${formOf(sealed)}`;
   if (schema.enum !== undefined) return schema.enum.map((each) => `\`${each}\``).join(', ');
   if (schema.anyOf !== undefined) return schema.anyOf.map(formOf).join(', or ');
   if (schema.items !== undefined) return `list of ${pluralOf(schema.items)}`;

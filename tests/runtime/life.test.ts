@@ -53,9 +53,9 @@ describe('a start with a document that differs from the store', () => {
     const error = await told({ ...sampleDocument, servers });
     const lines = error.message.split('\n');
     expect(lines).toHaveLength(1 + 20 + 1 + 1);
-    expect(lines[0]).toContain('in 203 places');
-    expect(lines[21]).toBe('  and 183 more');
-    expect(error.differences).toHaveLength(203);
+    expect(lines[0]).toContain('in 204 places');
+    expect(lines[21]).toBe('  and 184 more');
+    expect(error.differences).toHaveLength(204);
     expect(Object.isFrozen(error.differences[0])).toBe(true);
   });
 

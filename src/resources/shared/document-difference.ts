@@ -235,7 +235,8 @@ function placesIn(
       ...(obstacle === undefined ? {} : { obstacle }),
     });
   return leaves(now, then).map(({ path, now: old, then: next }) => {
-    if (isSealed(old) || isSealed(next)) return place(path, secretDetail(field.secret ? field.name : 'secret', old, next));
+    if (isSealed(old) || isSealed(next))
+      return place(path, secretDetail(field.secret ? field.name : 'secret', old, next));
     const [inUse, given] = [old, next].map((value) => textOf(value && maskSecrets(value)));
     return place(path, `the document has ${String(given)}, and ${String(inUse)} is in use`);
   });

@@ -329,8 +329,7 @@ function differingFields(
     const { [field.name]: old = null } = now;
     const { [field.name]: given = null } = then;
     return (
-      field.patched !== false &&
-      (hasSecret(given) || !sameJson(inOrderOf(field, old, given) ?? null, given))
+      field.patched !== false && (hasSecret(given) || !sameJson(inOrderOf(field, old, given) ?? null, given))
     );
   });
 }

@@ -90,10 +90,11 @@ export function without(value: Json, isHidden: (name: string, member: Json) => b
   if (!isObject(value)) return value;
   const { path, value: written = null } = value;
   const isOnHidden = typeof path === 'string' && path.split('/').some((token) => isHidden(token, written));
-  const kept = pick(value, (name) => !isHidden(name, value[name] ?? null) && !(isOnHidden && name === 'value'));
-  return Object.fromEntries(
-    Object.entries(kept).map(([name, member]) => [name, without(member, isHidden)]),
+  const kept = pick(
+    value,
+    (name) => !isHidden(name, value[name] ?? null) && !(isOnHidden && name === 'value'),
   );
+  return Object.fromEntries(Object.entries(kept).map(([name, member]) => [name, without(member, isHidden)]));
 }
 
 /** A command of a sequence. */

@@ -29,7 +29,8 @@ function compare(
   }
   if (isSame(actual, told)) return [];
   const place = formatPointer(path);
-  if (isSecret(actual) || isSecret(told)) return [`${place}: the gateway and the snapshot have different sealed texts`];
+  if (isSecret(actual) || isSecret(told))
+    return [`${place}: the gateway and the snapshot have different sealed texts`];
   return [`${place}: the gateway has ${textOf(actual)}, the snapshot ${textOf(told)}`];
 }
 

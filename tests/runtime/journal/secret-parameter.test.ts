@@ -102,9 +102,11 @@ describe('a secret parameter that a client sends', () => {
       expect(answer).toMatchObject({ status: 200, body: { [map]: {} } });
       expect(answer.text).not.toMatch(/password|sealed|planted/i);
       const [thing] = admin.snapshot[collection];
-      const sealed = (thing?.settings as unknown as Record<string, Record<string, unknown>>)[`${map}Sealed`];
-      const stored = sealed?.['password'] as string | { readonly value: string };
-      const text = typeof stored === 'string' ? stored : stored.value;
+      const stored = (thing?.settings as unknown as Record<string, Record<string, unknown>>)[map]?.[
+        'password'
+      ];
+      const { value: own } = stored as { readonly value?: unknown };
+      const { sealed: text } = (own ?? stored) as { readonly sealed: string };
       expect(await sealer.open(text)).toBe(secret);
       expect(JSON.stringify(gateway.calls)).not.toContain(secret);
       expect(JSON.stringify(gateway.calls)).toContain(text);

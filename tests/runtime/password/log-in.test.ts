@@ -365,7 +365,10 @@ describe('an interface whose users have hashes that the hasher does not know', (
   });
 
   it('lists 20 users, and says how many more there are', () => {
-    const many = Array.from({ length: 25 }, (_none, at) => ({ name: `u${String(at)}`, password: { sealed: 'x' } }));
+    const many = Array.from({ length: 25 }, (_none, at) => ({
+      name: `u${String(at)}`,
+      password: { sealed: 'x' },
+    }));
     const start = () => runAdmin({ snapshot: createSnapshot({ users: many }), access: { authenticate } });
     expect(start).toThrow(/"u19" and 5 more, so these users could never log in/);
   });

@@ -10,10 +10,15 @@ import {
   openAdmin,
   patchServer,
   patchService,
+  redactSecrets,
   type Admin,
   type EffectOf,
+  type Json,
   type PublishedEvent,
+  type Sealed,
 } from 'gateway-admin-core';
+
+import { applyPatch } from 'gateway-admin-core/json';
 
 import { readAudit } from '../support/audit-reader.ts';
 import { sampleSnapshot } from '../support/document.ts';
@@ -28,13 +33,13 @@ const password = 'planted-Passw0rd-ünïcode';
 const json = { 'content-type': 'application/json' };
 const service = '/services/My-Service';
 /** The secrets of the service that the tests patch. */
-const secrets = modifiableFields.filter(({ patch, sealedAs }) => patch === service && sealedAs !== undefined);
+const secrets = modifiableFields.filter(({ patch, secret }) => patch === service && secret === true);
 const setSecrets = JSON.stringify(
   secrets.map(({ field }) => ({ op: 'replace', path: `/${field}`, value: password })),
 );
 
 /** The maps with secret entries. The sample has the secret name "password". */
-const maps = modifiableFields.filter(({ entriesSealedAs }) => entriesSealedAs !== undefined);
+const maps = modifiableFields.filter(({ secretEntries }) => secretEntries !== undefined);
 
 /** Patches of a map that set a secret entry, and patches that try to read one. */
 function entryOperations({ field, kind }: (typeof maps)[number]): readonly object[] {
@@ -65,8 +70,8 @@ const setPassword = JSON.stringify([{ op: 'replace', path: '/password', value: p
 
 /** The sealed texts of these secrets in settings. */
 function sealedIn(settings: object | undefined): readonly string[] {
-  const texts = new Map<string, string>(Object.entries(settings ?? {}));
-  return secrets.map(({ sealedAs = '' }) => texts.get(sealedAs) ?? '');
+  const values = new Map<string, Sealed>(Object.entries(settings ?? {}));
+  return secrets.map(({ field }) => values.get(field)?.sealed ?? '');
 }
 
 /** Fails where anything secret is in what a client got. */
@@ -98,41 +103,45 @@ describe('a value that is no password of a service', () => {
   });
 });
 
-describe('a parameter that has the name under which a secret is stored', () => {
-  const stored = modifiableFields.flatMap(
-    ({ sealedAs, entriesSealedAs }) => sealedAs ?? entriesSealedAs ?? [],
-  );
-  const rows = maps.flatMap(({ patch, field, kind }) =>
-    [...new Set(stored)].map((name) => ({ patch, field, name, isEntry: kind === 'filter' })),
-  );
+/** A parameter is a text, also if nothing else is in its map. */
+describe('a parameter whose name is that of a member of a stored secret', () => {
+  const rows = maps.map(({ patch, field, kind }) => ({ patch, field, isEntry: kind === 'filter' }));
 
-  it.each(rows)(
-    'is shown, and can be undone: $patch $field/$name',
-    async ({ patch, field, name, isEntry }) => {
-      const { admin } = runAdmin();
-      const reader = admin.events();
-      const value = isEntry ? { value: 'md5', configurable: true } : 'md5';
-      const operations = [{ op: 'add', path: `/${field}/${name}`, value }];
-      const send = async (target: string, body: unknown): Promise<unknown> => {
-        const headers = { 'content-type': 'application/json-patch+json' };
-        const handled = await admin.handle({ method: 'PATCH', target, headers, body: JSON.stringify(body) });
-        return handled.matched && JSON.parse(handled.response.body as string);
-      };
-      const shown: unknown = expect.objectContaining({ [field]: expect.objectContaining({ [name]: value }) });
-      expect(await send(`${patch}?dry_run=true`, operations)).toMatchObject({
-        patch: operations,
-        effects: [{ after: shown }],
-      });
-      expect(await send(patch, operations)).toEqual(shown);
-      const { event } = (await reader.next()).value as PublishedEvent;
-      const undo = `/history/${event.command ?? ''}/undo`;
-      const undone = await admin.handle({ method: 'PUT', target: undo, headers: {} });
-      expect(undone.matched && undone.response.status).toBe(204);
-      expect(await send(patch, [])).not.toEqual(shown);
-      await reader.return?.();
-    },
-  );
+  it.each(rows)('is shown, and can be undone: $patch $field', async ({ patch, field, isEntry }) => {
+    const { admin } = runAdmin();
+    const reader = admin.events();
+    const value = isEntry ? { value: 'md5', configurable: true } : 'md5';
+    const send = async (target: string, body: unknown): Promise<unknown> => {
+      const headers = { 'content-type': 'application/json-patch+json' };
+      const handled = await admin.handle({ method: 'PATCH', target, headers, body: JSON.stringify(body) });
+      return handled.matched && JSON.parse(handled.response.body as string);
+    };
+    // The filter of the sample has a parameter that must stay.
+    const source = isEntry ? { source: { value: '127.0.0.1', configurable: false } } : {};
+    await send(patch, [{ op: 'remove', path: `/${field}/password` }]);
+    await reader.next();
+    const operations = [{ op: 'replace', path: `/${field}`, value: { ...source, sealed: value } }];
+    const shown: unknown = expect.objectContaining({ [field]: { ...source, sealed: value } });
+    const plan = await send(`${patch}?dry_run=true`, operations);
+    expect(plan).toMatchObject({ effects: [{ after: shown }] });
+    const before = await send(patch, []);
+    expect(applied(before, (plan as { patch: Json }).patch)).toEqual(shown);
+    expect(await send(patch, operations)).toEqual(shown);
+    const { event } = (await reader.next()).value as PublishedEvent;
+    expect(redactSecrets(event)).toMatchObject({ after: shown });
+    const undo = `/history/${event.command ?? ''}/undo`;
+    const undone = await admin.handle({ method: 'PUT', target: undo, headers: {} });
+    expect(undone.matched && undone.response.status).toBe(204);
+    expect(await send(patch, [])).toEqual(before);
+    await reader.return?.();
+  });
 });
+
+/** What a patch makes of a value. */
+function applied(value: unknown, operations: Json): unknown {
+  const result = applyPatch(value as Json, operations);
+  return result.ok ? result.value : result.problem;
+}
 
 describe('a client', () => {
   // Promise: answer-secret
@@ -234,7 +243,7 @@ describe('the host', () => {
     await transport.send('PATCH', service, { headers: json, body: setSecrets });
     const [effect] = gateway.applied as readonly EffectOf<'service.update'>[];
     for (const sealed of sealedIn(effect?.after)) expect(await sealer.open(sealed)).toBe(password);
-    expect(effect?.operations).toMatchObject(secrets.map(({ sealedAs = '' }) => ({ path: `/${sealedAs}` })));
+    expect(effect?.operations).toMatchObject(secrets.map(({ field }) => ({ path: `/${field}` })));
   });
 
   it.each(secrets)('can give a sealed $field through execute; a client cannot', async ({ field }) => {

@@ -45,7 +45,7 @@ export interface ListenerRepresentation {
  * @public
  */
 export interface Listener extends Omit<ListenerRepresentation, 'parameters'> {
-  /** Parameters of the protocol module by name: numbers, texts or booleans; secret ones are {@link Sealed}. */
+  /** Parameters of the protocol module by name: numbers, texts or booleans. */
   readonly parameters?: Readonly<Record<string, number | string | boolean | Sealed>>;
 }
 

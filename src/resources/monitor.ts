@@ -106,7 +106,7 @@ export interface MonitorDocument extends Partial<
   readonly name: string;
   /** Name of the monitor module. */
   readonly module: string;
-  /** Parameters of the monitor module by name; secret ones are {@link Sealed}. None if left out. */
+  /** Parameters of the monitor module by name; none if left out. */
   readonly parameters?: MonitorSettings['parameters'];
 }
 

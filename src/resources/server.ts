@@ -148,7 +148,7 @@ export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'pa
 export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'parameters' | 'drain'> {
   /** The status; empty if left out. */
   readonly status?: readonly ServerStatusWord[];
-  /** Custom parameters by name; secret ones are {@link Sealed}. None if left out. */
+  /** Custom parameters by name; none if left out. */
   readonly parameters?: ServerSettings['parameters'];
   /** The drain of the server. */
   readonly drain?: Omit<Drain, 'from'>;

@@ -172,7 +172,7 @@ export interface ServiceDocument extends Partial<
   readonly current_connections?: unknown;
   /** The listeners of the service. */
   readonly listeners?: readonly Listener[];
-  /** Options of the router: texts by name, at most 1,000; secret ones are {@link Sealed}. None if left out. */
+  /** Options of the router: texts by name, at most 1,000; none if left out. */
   readonly router_options?: ServiceSettings['router_options'];
   /** Password of the service user. */
   readonly password?: Sealed;

@@ -215,18 +215,9 @@ export const badTargets: readonly BadInput[] = [
     ].flatMap((range) => elements.map((list) => `GET ${list}?range=${range}`)),
   ),
   ...requests('400 fields-invalid', [
-    ...[
-      '',
-      ',',
-      'nothing',
-      'name,',
-      'NAME',
-      '__proto__',
-      'constructor',
-      'toString',
-      'password',
-      '*',
-    ].flatMap((fields) => [`GET /services?fields=${fields}`, `GET /services/My-Service?fields=${fields}`]),
+    ...['', ',', 'nothing', 'name,', 'NAME', '__proto__', 'constructor', 'toString', 'password', '*'].flatMap(
+      (fields) => [`GET /services?fields=${fields}`, `GET /services/My-Service?fields=${fields}`],
+    ),
   ]),
   ...requests('400 query-invalid', [
     ...['GET /services?limit=1', 'GET /services/My-Service?range=0-1', 'GET /services?_method=DELETE'],

@@ -251,9 +251,7 @@ describe('the contract', () => {
   });
 
   it.each(tables)('has a row for each field of a %s that can be modified, in order', (kind, table) => {
-    const settings = table.all.filter(
-      ({ setting, patched }) => setting !== undefined && patched !== false,
-    );
+    const settings = table.all.filter(({ setting, patched }) => setting !== undefined && patched !== false);
     expect(
       modifiableFields
         .filter((row) => row.kind === kind)

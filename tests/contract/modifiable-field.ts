@@ -181,8 +181,6 @@ export const modifiableFields: readonly ModifiableField[] = [
       { secretEntries: 'value' },
     ],
   ]),
-  ...rows('user', '/users', '/users/ADA', [
-    ['password', isText(4096), 'a new password', 'needed secret'],
-  ]),
+  ...rows('user', '/users', '/users/ADA', [['password', isText(4096), 'a new password', 'needed secret']]),
   ...rows('interface', '/', '/', [['read_only', isFlag, true]]),
 ];

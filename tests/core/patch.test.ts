@@ -429,7 +429,17 @@ describe('passwordFault', () => {
 
 describe('isSealed', () => {
   it('knows sealed text by its member', () => {
-    const others = [undefined, null, 'x', 7, [], {}, { sealed: 7 }, { sealed: null }, { sealed: 'x', more: 1 }];
+    const others = [
+      undefined,
+      null,
+      'x',
+      7,
+      [],
+      {},
+      { sealed: 7 },
+      { sealed: null },
+      { sealed: 'x', more: 1 },
+    ];
     expect([{ sealed: 'x' }, ...others].filter(isSealed)).toEqual([{ sealed: 'x' }]);
   });
 });
@@ -596,7 +606,11 @@ describe('a secret entry of a map', () => {
       `replace /notes {"milk":${sealed}}`,
       '/notes/milk validation-failed',
     ],
-    ['is no secret by its name, in a member', `add /boxes/red/content ${sealed}`, '/boxes/red validation-failed'],
+    [
+      'is no secret by its name, in a member',
+      `add /boxes/red/content ${sealed}`,
+      '/boxes/red validation-failed',
+    ],
   ])('is refused, with its place as clients know it, when it %s', (_what, text, fault) => {
     expect(codes(patchDesk(text))).toEqual([`0 ${fault}`]);
     expect(JSON.stringify(patchDesk(text))).not.toContain('plain');
@@ -756,10 +770,12 @@ describe('what is shown of secret entries', () => {
     };
     expect(maskSecrets(desk)).toEqual(marked);
     const redact = createRedactor(secretNames([deskFields]));
-    const boxes = { red, pin: { colour: 'grey' } };
-    expect(redact({ before: desk })).toEqual({ before: { notes: shownDesk.notes, boxes } });
+    expect(redact({ before: desk })).toEqual({ before: shownDesk });
     const others = '|remove /boxes/pin|add /notes/milk "open"|replace /notes {"milk":"open"';
     const given = operationsOf(`add /notes/pin ${sealed}${others},"pin":${sealed}}`);
-    expect(redact(given)).toEqual([{ op: 'add', path: '/notes/pin' }, ...operationsOf(`${others.slice(1)}}`)]);
+    expect(redact(given)).toEqual([
+      { op: 'add', path: '/notes/pin' },
+      ...operationsOf(`${others.slice(1)}}`),
+    ]);
   });
 });

@@ -214,7 +214,9 @@ const forms: readonly ((text: string) => unknown)[] = [
 ];
 const wrong = fc.stringMatching(/^[a-zA-Z0-9-]{1,20}$/).filter((text) => text !== secret);
 
-const serviceSecrets = modifiableFields.filter(({ kind, secret: hidden }) => kind === 'service' && hidden === true);
+const serviceSecrets = modifiableFields.filter(
+  ({ kind, secret: hidden }) => kind === 'service' && hidden === true,
+);
 const secretMaps = modifiableFields.filter(({ secretEntries }) => secretEntries !== undefined);
 const secretPlaces: readonly SecretPlace[] = [
   ...serviceSecrets.map(({ patch: target, field }) => ({

@@ -165,10 +165,16 @@ describe('adoptDocument', () => {
       ...{ servers: ['/servers/db-serv-1'], filters: ['/filters/Spare'] },
     });
     const { settings } = services.find('my service') ?? {};
-    expect(settings).toMatchObject({ filters: [], max_connection: 100, password: { sealed: 'v1.sealed.other' } });
+    expect(settings).toMatchObject({
+      filters: [],
+      max_connection: 100,
+      password: { sealed: 'v1.sealed.other' },
+    });
     expect(settings).not.toHaveProperty('user');
     const without = adopting(sampleWith({ services: { 'My Service': { password: undefined } } }));
-    expect(expectAccepted(without).next.services.find('my service')?.settings.password?.sealed).toBeUndefined();
+    expect(
+      expectAccepted(without).next.services.find('my service')?.settings.password?.sealed,
+    ).toBeUndefined();
   });
 
   const fixed = 'this field cannot change while the gateway runs';

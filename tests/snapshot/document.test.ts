@@ -264,7 +264,9 @@ describe('a gateway document', () => {
       expect(snapshot.filters.find('Hint')?.settings).toEqual({ parameters });
     }
     const single = createSnapshot({ filters: [{ ...filter, parameters: { name: 'a', value: 'x' } }] });
-    expect(single.filters.find('Hint')?.settings.parameters).toEqual({ a: { value: 'x', configurable: true } });
+    expect(single.filters.find('Hint')?.settings.parameters).toEqual({
+      a: { value: 'x', configurable: true },
+    });
   });
 });
 
@@ -486,7 +488,8 @@ describe('an invalid document', () => {
   });
 
   const both = 'names "/services/Stock", and the session is on "/services/Sales"';
-  const secret = 'is a secret, and must not be plain text: write { "sealed": … } with the output of gateway-admin';
+  const secret =
+    'is a secret, and must not be plain text: write { "sealed": … } with the output of gateway-admin';
   const placed = { name: 'L', protocol: 'p', address: '/run/l', password: 'planted' };
   it.each<[Entry, string, string]>([
     [oneSession({}, { id: 1 }), '/sessions/1/id', 'is also the id of an earlier session; ids must be unique'],
@@ -511,7 +514,11 @@ describe('an invalid document', () => {
       `${secret} seal, or set the password of the running gateway with gateway-admin patch --set-from`,
     ],
     [{ users: [{ ...user, password: 'planted' }] }, '/users/0/password', `${secret} hash-password`],
-    [oneService({ password: { sealed: '' } }), '/services/0/password/sealed', 'must have at least 1 character'],
+    [
+      oneService({ password: { sealed: '' } }),
+      '/services/0/password/sealed',
+      'must have at least 1 character',
+    ],
     [oneService({ passwordSealed: 'planted' }), '/services/0/passwordSealed', noField],
     [
       oneServer({ parameters: { pin: { sealed: 7 } } }),

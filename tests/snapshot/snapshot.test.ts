@@ -363,10 +363,7 @@ describe('JSON of a snapshot', () => {
       },
     });
     expect(services?.entries[1]).toEqual(bare);
-    expect(users?.entries).toMatchObject([
-      { name: 'ada', settings: mark },
-      { name: 'Grace' },
-    ]);
+    expect(users?.entries).toMatchObject([{ name: 'ada', settings: mark }, { name: 'Grace' }]);
     expect(sessions).toMatchObject({ size: 3, total: 11, sessions: withoutOpened([...snapshot.sessions]) });
     for (const part of ['epoch', 'gateway', 'logs', 'threads', 'tasks', 'modules'] as const)
       expect(json[part]).toEqual(snapshot[part]);
@@ -413,7 +410,13 @@ describe('the JSON of two snapshots', () => {
     const other = failureOf(jsonOf(changed({}, 'other')), jsonOf(sampleSnapshot()));
     expect(changedLines(other)).toEqual(['- "epoch": "sample",', '+ "epoch": "other",']);
     const head = { at: 0, resource: '/users' };
-    const come = { type: 'user.created', ...head, user: 'joan', name: 'joan', password: { sealed: 'h' } } as const;
+    const come = {
+      type: 'user.created',
+      ...head,
+      user: 'joan',
+      name: 'joan',
+      password: { sealed: 'h' },
+    } as const;
     const { users } = evolve(evolve(sampleSnapshot(), [come]), [
       { type: 'user.deleted', ...head, user: 'joan' },
     ]);
@@ -463,7 +466,10 @@ describe('a secret', () => {
           ...document,
           servers: servers.map((server) => ({ ...server, ...withSecrets('server', `3-${secret}`, server) })),
           filters: filters.map((filter) => ({ ...filter, ...withSecrets('filter', `4-${secret}`, filter) })),
-          services: services.map((service) => ({ ...service, ...withSecrets('service', `1-${secret}`, service) })),
+          services: services.map((service) => ({
+            ...service,
+            ...withSecrets('service', `1-${secret}`, service),
+          })),
           users: users.map((user) => ({ ...user, ...withSecrets('user', `2-${secret}`, user) })),
         });
         expect(shownOf(snapshot).filter((text) => text.includes(secret))).toEqual([]);

@@ -146,7 +146,10 @@ function mapsIn(form: Form, { all }: Fields): Own {
     const entry =
       member === true
         ? sealedTexts
-        : fc.record({ [member]: sealedTexts, configurable: fc.boolean() }, { ...(requiredKeys && { requiredKeys }) });
+        : fc.record(
+            { [member]: sealedTexts, configurable: fc.boolean() },
+            { ...(requiredKeys && { requiredKeys }) },
+          );
     const options = { maxKeys: 2, noNullPrototype: true };
     const secrets = fc.dictionary(fc.constantFrom(...secretNames), entry, options);
     const open = valuesOf(form.openIn(field), name) as fc.Arbitrary<Entry>;

@@ -11,6 +11,7 @@ import {
   routes,
   type Context,
   type Decision,
+  type GatewayDocument,
   type Json,
   type Operation,
   type Snapshot,
@@ -44,15 +45,20 @@ export interface Subject {
 
 const kinds = Object.keys(transitions) as readonly Kind[];
 
+/** Every resource of a document that can be patched. */
+export function subjectsOf(document: GatewayDocument): readonly Subject[] {
+  return kinds.flatMap((kind) => {
+    const path = routes.find(({ id }) => id === `${kind}s.patch`)?.path ?? '';
+    return (document[`${kind}s`] ?? []).map(({ name }) => ({
+      kind,
+      name,
+      target: path.replace(':name', name.replaceAll(' ', '-')),
+    }));
+  });
+}
+
 /** Every resource of the sample that can be patched. */
-export const subjects: readonly Subject[] = kinds.flatMap((kind) => {
-  const path = routes.find(({ id }) => id === `${kind}s.patch`)?.path ?? '';
-  return (sampleDocument[`${kind}s`] ?? []).map(({ name }) => ({
-    kind,
-    name,
-    target: path.replace(':name', name.replaceAll(' ', '-')),
-  }));
-});
+export const subjects = subjectsOf(sampleDocument);
 
 /** Patches a resource. */
 export function patchSubject(
@@ -66,7 +72,7 @@ export function patchSubject(
 
 /** The settings of a resource that a patch can write. */
 export function settingsOf({ kind, name }: Subject, snapshot: Snapshot): Members {
-  return patchable(snapshot[`${kind}s`].find(nameKeyOf(name))?.settings ?? {});
+  return patchable(snapshot[`${kind}s`].find(name)?.settings ?? {});
 }
 
 /** The settings that a patch can write, of all settings. */
@@ -271,10 +277,10 @@ function operationOf(kind: Kind, current: unknown, wish: Wish): Operation {
   return { op, path, from, value: same ?? value } as Operation;
 }
 
-/** Operations on a resource of the sample; most name places that are there when their turn comes. */
-export const operationsOn = (subject: Subject): fc.Arbitrary<readonly Operation[]> =>
+/** Operations on a resource, of the sample by default; most name places that are there when their turn comes. */
+export const operationsOn = (subject: Subject, snapshot?: Snapshot): fc.Arbitrary<readonly Operation[]> =>
   wishes.map((list) => {
-    let current: unknown = settingsOf(subject, sampleSnapshot());
+    let current: unknown = settingsOf(subject, snapshot ?? sampleSnapshot());
     return list.map((wish) => {
       const operation = operationOf(subject.kind, current, wish);
       const outcome = modelPatch(current, [operation]);

@@ -126,10 +126,7 @@ function isForbidden({ kind, shown }: ModelResource, operation: Operation): bool
     const name = nameOf(kind, field);
     if (isSecret(kind, name)) {
       const writes = op === 'add' || op === 'replace';
-      return (
-        below.length > 0 ||
-        !(op === 'remove' || (writes && isSealed(value)))
-      );
+      return below.length > 0 || !(op === 'remove' || (writes && isSealed(value)));
     }
     if (isSecretEntry(kind, name, below[0])) return 'from' in operation || op === 'test';
     if (modelFields(kind).has(name)) return false;

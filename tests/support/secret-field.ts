@@ -6,7 +6,7 @@ import { fieldTables, type Fields } from './internal.ts';
 /** The names of the fields that are secret, or that are maps with secret entries. */
 export const secretFields: ReadonlySet<string> = new Set(
   Object.values(fieldTables).flatMap(({ all }) =>
-    all.flatMap(({ name, secret, secretEntries }) => (secret ?? secretEntries) === undefined ? [] : [name]),
+    all.flatMap(({ name, secret, secretEntries }) => ((secret ?? secretEntries) === undefined ? [] : [name])),
   ),
 );
 
@@ -14,7 +14,11 @@ export const secretFields: ReadonlySet<string> = new Set(
  * The members of an entry that have secrets: each secret of its kind with this text as its stored form, and one secret
  * entry in each map that can have some, beside the other entries of the map.
  */
-export function withSecrets(kind: string, text: string, entry: object = {}): Readonly<Record<string, unknown>> {
+export function withSecrets(
+  kind: string,
+  text: string,
+  entry: object = {},
+): Readonly<Record<string, unknown>> {
   const given = entry as Readonly<Record<string, object>>;
   const sealed = { sealed: text };
   return Object.fromEntries(

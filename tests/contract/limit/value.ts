@@ -188,7 +188,9 @@ export const valueLimits: readonly Limit[] = [
     unit: 'characters',
     bounds: 'sealed password of a service in a gateway document',
     beyond: faulty,
-    trial: loads((size) => ({ services: [{ name: 'Sales', router: 'cli', password: { sealed: text(size) } }] })),
+    trial: loads((size) => ({
+      services: [{ name: 'Sales', router: 'cli', password: { sealed: text(size) } }],
+    })),
   },
   {
     value: 1024,

@@ -20,9 +20,16 @@ import {
 } from 'gateway-admin-core';
 
 import { documents } from '../support/arbitrary-document.ts';
-import { operationsOn, patchSubject, subjectsOf, type Subject } from '../support/arbitrary-patch.ts';
+import {
+  operationsOn,
+  patchSubject,
+  settingsOf,
+  subjectsOf,
+  type Subject,
+} from '../support/arbitrary-patch.ts';
 import { sampleDocument } from '../support/document.ts';
 import { someTime } from '../support/expect-decision.ts';
+import { modelValueAt, placesIn } from '../support/patch-model.ts';
 import { planted } from '../support/planted.ts';
 import { readAll } from '../support/reading.ts';
 import { runAdmin } from '../support/running-admin.ts';
@@ -38,8 +45,25 @@ function snapshotOf(document: GatewayDocument, text: string): Snapshot {
 function withText(value: Json, text: string): Json {
   if (Array.isArray(value)) return value.map((each: Json) => withText(each, text));
   if (typeof value !== 'object' || value === null) return value;
+  if (isSealed(value)) return { sealed: text };
   const members = Object.entries(value).map(([name, member]) => [name, withText(member, text)]);
-  return Object.hasOwn(value, 'sealed') ? { sealed: text } : (Object.fromEntries(members) as Json);
+  return Object.fromEntries(members) as Json;
+}
+
+function isSealed(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'sealed');
+}
+
+/** Texts of secrets: those that patches write, too. */
+const texts = ['v1.x', planted.sealed, 'another', 'x'.repeat(4000)];
+
+/** Operations on secrets that are there. */
+function onSecrets(places: readonly string[]): fc.Arbitrary<Operation> {
+  return fc.record({
+    op: fc.constantFrom('add', 'replace', 'replace', 'remove', 'test'),
+    path: fc.constantFrom(...places),
+    value: fc.constantFrom(...texts.map((sealed) => ({ sealed }))),
+  }) as fc.Arbitrary<Operation>;
 }
 
 /** A document, and a patch of one of its resources. */
@@ -50,7 +74,14 @@ const patchings: fc.Arbitrary<Patching> = fc
   .filter((document) => subjectsOf(document).length > 0)
   .chain((document) =>
     fc.constantFrom(...subjectsOf(document)).chain((subject) => {
-      const operations = operationsOn(subject, snapshotOf(document, 'x'));
+      const snapshot = snapshotOf(document, 'x');
+      const settings = settingsOf(subject, snapshot);
+      const secrets = placesIn(settings).filter((place) => isSealed(modelValueAt(settings, place)));
+      const some = operationsOn(subject, snapshot);
+      const operations =
+        secrets.length === 0
+          ? some
+          : fc.oneof(some, fc.array(onSecrets(secrets), { minLength: 1, maxLength: 2 }));
       return fc.tuple(fc.constant(document), fc.constant(subject), operations);
     }),
   );
@@ -59,9 +90,6 @@ const patching =
   (subject: Subject, operations: readonly Operation[]): Transition =>
   (snapshot, context) =>
     patchSubject(subject, operations, snapshot, context);
-
-/** Texts of secrets: those that patches write, too. */
-const texts = ['v1.x', planted.sealed, 'another', 'x'.repeat(4000)];
 
 /** What a client learns of a decision; without the operations in its events and effects if `whole` is false. */
 function toldOf(decision: Decision, whole: boolean): unknown {
@@ -116,7 +144,7 @@ function shownOf(transition: Transition, snapshot: Snapshot): readonly unknown[]
 function expectHidden(transition: Transition, snapshot: Snapshot): Decision['outcome'] {
   const text = JSON.stringify(shownOf(transition, snapshot));
   expect(text).not.toContain(hidden);
-  expect(text).not.toContain('v1.');
+  for (const each of texts) expect(text).not.toContain(`"${each}"`);
   expect(text).not.toContain('"sealed":');
   const decision = transition(snapshot, someTime);
   if (decision.outcome === 'accepted') {

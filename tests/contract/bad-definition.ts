@@ -169,11 +169,14 @@ export const badDefinitions: readonly BadInput[] = [
   ...definitions(invalid, 'services', {
     '{"user":{"sealed":"v1.planted"}}': ['/user'],
     '{"router_options":{"mode":{"sealed":"v1.planted"}}}': ['/router_options/mode'],
+    '{"router_options":{"sealed":"v1.planted"}}': ['/router_options/sealed'],
+    [listener({ parameters: { sealed: 7 } })]: ['/listeners/0/parameters/sealed'],
     [listener({ parameters: { mode: { sealed: 'v1.planted' } } })]: ['/listeners/0/parameters/mode'],
   }),
   ...(['servers', 'monitors'] as const).flatMap((kind) =>
     definitions(invalid, kind, {
       '{"parameters":{"mode":{"sealed":"v1.planted"}}}': ['/parameters/mode'],
+      '{"parameters":{"sealed":"v1.planted"}}': ['/parameters/sealed'],
     }),
   ),
   ...definitions(invalid, 'filters', {

@@ -251,18 +251,24 @@ export const badPatches: readonly BadInput[] = [
     'add /user {"sealed":"planted"}': ['0 /user'],
     'add /router_options/mode {"sealed":"planted"}': ['0 /router_options/mode'],
     'replace /router_options {"mode":{"sealed":"planted"}}': ['0 /router_options/mode'],
+    'add /router_options/mode {"sealed":7}': ['0 /router_options/mode'],
+    'add /router_options/mode {"sealed":"planted","more":1}': ['0 /router_options/mode'],
+    // The stored form of a secret has this name.
+    'add /router_options/sealed "planted"': ['0 /router_options/sealed'],
+    'replace /router_options {"sealed":"planted"}': ['0 /router_options/sealed'],
   }),
   ...patches('422 validation-failed', server, {
     'add /parameters/pin {"sealed":"planted"}': ['0 /parameters/pin'],
     'replace /parameters {"pin":{"sealed":"planted"}}': ['0 /parameters/pin'],
+    'add /parameters/sealed 7': ['0 /parameters/sealed'],
   }),
   ...patches('422 validation-failed', monitor, {
     'add /parameters {"pin":{"sealed":"planted"}}': ['0 /parameters/pin'],
   }),
   ...patches('422 validation-failed', filter, {
-    'add /parameters/pin {"sealed":"planted"}': ['0 /parameters/pin'],
-    'add /parameters/pin {"value":{"sealed":"planted"}}': ['0 /parameters/pin'],
-    'replace /parameters/match/value {"sealed":"planted"}': ['0 /parameters/match'],
+    'add /parameters/pin {"sealed":"planted"}': ['0 /parameters/pin/value'],
+    'add /parameters/pin {"value":{"sealed":"planted"}}': ['0 /parameters/pin/value'],
+    'replace /parameters/match/value {"sealed":"planted"}': ['0 /parameters/match/value'],
   }),
   ...patches('409 patch-path-missing', server, {
     'remove /parameters/password|remove /parameters/password': ['1 /parameters/password'],

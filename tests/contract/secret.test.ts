@@ -10,15 +10,10 @@ import {
   openAdmin,
   patchServer,
   patchService,
-  redactSecrets,
   type Admin,
   type EffectOf,
-  type Json,
-  type PublishedEvent,
   type Sealed,
 } from 'gateway-admin-core';
-
-import { applyPatch } from 'gateway-admin-core/json';
 
 import { readAudit } from '../support/audit-reader.ts';
 import { sampleSnapshot } from '../support/document.ts';
@@ -102,46 +97,6 @@ describe('a value that is no password of a service', () => {
     });
   });
 });
-
-/** A parameter is a text, also if nothing else is in its map. */
-describe('a parameter whose name is that of a member of a stored secret', () => {
-  const rows = maps.map(({ patch, field, kind }) => ({ patch, field, isEntry: kind === 'filter' }));
-
-  it.each(rows)('is shown, and can be undone: $patch $field', async ({ patch, field, isEntry }) => {
-    const { admin } = runAdmin();
-    const reader = admin.events();
-    const value = isEntry ? { value: 'md5', configurable: true } : 'md5';
-    const send = async (target: string, body: unknown): Promise<unknown> => {
-      const headers = { 'content-type': 'application/json-patch+json' };
-      const handled = await admin.handle({ method: 'PATCH', target, headers, body: JSON.stringify(body) });
-      return handled.matched && JSON.parse(handled.response.body as string);
-    };
-    // The filter of the sample has a parameter that must stay.
-    const source = isEntry ? { source: { value: '127.0.0.1', configurable: false } } : {};
-    await send(patch, [{ op: 'remove', path: `/${field}/password` }]);
-    await reader.next();
-    const operations = [{ op: 'replace', path: `/${field}`, value: { ...source, sealed: value } }];
-    const shown: unknown = expect.objectContaining({ [field]: { ...source, sealed: value } });
-    const plan = await send(`${patch}?dry_run=true`, operations);
-    expect(plan).toMatchObject({ effects: [{ after: shown }] });
-    const before = await send(patch, []);
-    expect(applied(before, (plan as { patch: Json }).patch)).toEqual(shown);
-    expect(await send(patch, operations)).toEqual(shown);
-    const { event } = (await reader.next()).value as PublishedEvent;
-    expect(redactSecrets(event)).toMatchObject({ after: shown });
-    const undo = `/history/${event.command ?? ''}/undo`;
-    const undone = await admin.handle({ method: 'PUT', target: undo, headers: {} });
-    expect(undone.matched && undone.response.status).toBe(204);
-    expect(await send(patch, [])).toEqual(before);
-    await reader.return?.();
-  });
-});
-
-/** What a patch makes of a value. */
-function applied(value: unknown, operations: Json): unknown {
-  const result = applyPatch(value as Json, operations);
-  return result.ok ? result.value : result.problem;
-}
 
 describe('a client', () => {
   // Promise: answer-secret

@@ -168,7 +168,8 @@ describe('the fields of a kind', () => {
 
   it('say which of them hold links and which are secrets', () => {
     expect(fields.links).toEqual({ guards: 'guards' });
-    expect(secretNames([fields])).toEqual(new Set(['code', 'alarm', 'maker']));
+    const names = { fields: new Set(['code', 'alarm', 'maker']), members: new Set() };
+    expect(secretNames([fields])).toEqual(names);
   });
 });
 
@@ -411,14 +412,17 @@ describe('parseShape', () => {
   });
 
   const control = 'must not contain control characters or lone surrogates';
+  const notName = 'is not allowed as a name, because { "sealed": … } is a secret; choose another name';
   const numberOrText = z.union([z.string(), z.int()], { error: 'must be a text or a number' });
-  const one = z.record(z.string(), z.int()).check(shape.membersAtMost(1));
   it.each<[z.core.$ZodType, unknown, string]>([
     [shape.port, 0, 'must be at least 1'],
     [shape.port, 65536, 'must be at most 65535'],
     [shape.text(3), 'abcd', 'must have at most 3 characters'],
     [shape.text(3), 'a\n', control],
-    [one, { a: 1, b: 2 }, 'must have at most 1 members'],
+    [shape.options, optionsOf(1001), 'must have at most 1000 members'],
+    [shape.options, { sealed: 'a' }, notName],
+    [shape.sealableOptions, { sealed: 'a', b: 'c' }, notName],
+    [shape.sealableParameters, { sealed: 1 }, notName],
     [shape.address, '', 'must have at least 1 character'],
     [z.array(z.int()).check(z.maxLength(1)), [1, 2], 'must have at most 1 item'],
     [z.literal('a'), 'b', 'must be "a"'],

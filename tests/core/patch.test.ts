@@ -609,7 +609,7 @@ describe('a secret entry of a map', () => {
     [
       'is no secret by its name, in a member',
       `add /boxes/red/content ${sealed}`,
-      '/boxes/red validation-failed',
+      '/boxes/red/content validation-failed',
     ],
   ])('is refused, with its place as clients know it, when it %s', (_what, text, fault) => {
     expect(codes(patchDesk(text))).toEqual([`0 ${fault}`]);

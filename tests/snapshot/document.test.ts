@@ -519,6 +519,11 @@ describe('an invalid document', () => {
       '/services/0/password/sealed',
       'must have at least 1 character',
     ],
+    [
+      oneService({ router_options: { sealed: 'planted' } }),
+      '/services/0/router_options/sealed',
+      'is not allowed as a name, because { "sealed": … } is a secret; choose another name',
+    ],
     [oneService({ passwordSealed: 'planted' }), '/services/0/passwordSealed', noField],
     [
       oneServer({ parameters: { pin: { sealed: 7 } } }),

@@ -66,6 +66,10 @@ const writers = [
   ['filters', 'parameters', 'Hint', patchFilter],
 ] as const;
 
+function shownOf(snapshot: Snapshot): readonly unknown[] {
+  return readAll(snapshot).map(({ shown }) => shown);
+}
+
 describe('the names of secret parameters', () => {
   it('are in the snapshot, folded, in alphabetical order, each once', () => {
     expect(declared().secretParameters).toEqual(['password', 'secret-key']);
@@ -237,7 +241,7 @@ describe('a document with a secret parameter', () => {
     expect(written.filters?.[0]?.parameters).toEqual({ password: sealedParameter });
     expect(toDocument(createSnapshot(written))).toEqual(written);
     expect(JSON.stringify(redactSecrets(written))).not.toContain('planted');
-    expect(JSON.stringify(readAll(createSnapshot(given)))).not.toMatch(/planted|sealed|password/);
+    expect(JSON.stringify(shownOf(createSnapshot(given)))).not.toMatch(/planted|sealed|"password/);
   });
 });
 
@@ -251,7 +255,7 @@ describe.each(writers)('a secret parameter in one of the %s', (collection, map, 
     const old = document[collection]?.[0] as unknown as Record<string, object> | undefined;
     const password = collection === 'filters' ? sealedParameter : sealed;
     expect(entry?.[map]).toEqual({ ...old?.[map], password });
-    expect(JSON.stringify(readAll(next))).not.toMatch(/planted|sealed|password/);
+    expect(JSON.stringify(shownOf(next))).not.toMatch(/planted|sealed|"password/);
     expect(toDocument(evolve(createSnapshot(document), events))).toEqual(toDocument(next));
   });
 

@@ -70,6 +70,11 @@ const isMap =
     Object.entries(value).every(
       ([key, member]) => key !== '' && isText(255)(key, links) && check(member, links),
     );
+/** A map whose values are no objects; its entries cannot have the name of the stored form of a secret. */
+const isPlainMap =
+  (check: Check): Check =>
+  (value, links) =>
+    isMap(check)(value, links) && !Object.hasOwn(value as object, 'sealed');
 const isLimit = isBetween(0, Number.MAX_SAFE_INTEGER);
 const isFlag: Check = (value) => typeof value === 'boolean';
 const isLinks =
@@ -132,7 +137,7 @@ function namesIn(
 /** Every modifiable field, in the order in which the fields are shown. */
 export const modifiableFields: readonly ModifiableField[] = [
   ...rows('service', '/services/My-Service', '/services/My-Service', [
-    ['router_options', isMap(isText(4096)), { mode: 'slave' }, { secretEntries: true }],
+    ['router_options', isPlainMap(isText(4096)), { mode: 'slave' }, { secretEntries: true }],
     ['filters', isLinks('filters'), ['/filters/Spare', '/filters/Hint'], 'hidden when empty'],
     ['servers', isLinks('servers'), ['/servers/db-serv-3', '/servers/db-serv-1']],
     ['user', isText(255), 'somebody', 'optional'],
@@ -155,7 +160,7 @@ export const modifiableFields: readonly ModifiableField[] = [
     ],
     [
       'parameters',
-      isMap(isParameterValue),
+      isPlainMap(isParameterValue),
       { weight: 0.5, zone: 'a', archive: false },
       { secretEntries: true },
     ],
@@ -168,7 +173,7 @@ export const modifiableFields: readonly ModifiableField[] = [
     ['servers', isLinks('servers'), []],
     [
       'parameters',
-      isMap(isParameterValue),
+      isPlainMap(isParameterValue),
       { user: 'watcher', lag_limit: 1.5, failover: false },
       { secretEntries: true, hidden: 'when empty' },
     ],

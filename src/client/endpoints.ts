@@ -15,13 +15,13 @@ import type {
   Module,
   MonitorRepresentation,
   Operation,
+  Sealed,
   ServerRepresentation,
   ServiceRepresentation,
   SessionRepresentation,
   TaskRepresentation,
   UserRepresentation,
 } from '../index.ts';
-import type { Sealed } from '../core/secret.ts';
 import type { AlertRepresentation } from '../resources/alert.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';

@@ -318,9 +318,8 @@ function linksOf(all: readonly Field[]): Fields['links'] {
 
 /** Gives the names of the fields that are secret as a whole. @internal */
 export function secretNames(tables: readonly Fields[]): ReadonlySet<string> {
-  return new Set(
-    tables.flatMap(({ all }) => all.flatMap(({ name, secret }) => (secret === true ? [name] : []))),
-  );
+  const all = tables.flatMap((table) => table.all);
+  return new Set(all.flatMap(({ name, secret }) => (secret === true ? [name] : [])));
 }
 
 // The types below follow from a table.

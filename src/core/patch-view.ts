@@ -14,7 +14,6 @@ import { formatPointer, parsePointer } from '../json/pointer.ts';
 import { fail, faultsOf, ok, problemOf, type Fault, type Problem, type Result } from '../problem.ts';
 import { isEntrySealed, isShown, objectOf, openEntries, type Field, type Fields } from './field.ts';
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
-import { isSealed } from './secret.ts';
 import { parseShape } from './shape.ts';
 import { differenceOf } from './update.ts';
 
@@ -43,6 +42,8 @@ export interface PatchHooks<T extends object> {
 export interface PatchView<T extends object> extends PatchHooks<T>, PatchRules {
   /** Shape of all settings together. The shape must not transform values. */
   readonly shape: z.core.$ZodType<T>;
+  /** Shape of the settings that clients see, without secrets. */
+  readonly open: z.core.$ZodType;
   /** The names of the settings that no patch can change. */
   readonly fixed: ReadonlySet<string>;
   /** The fields with links, each with its collection. */
@@ -73,6 +74,11 @@ export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<
   return Object.freeze({
     ...hooks,
     shape: objectOf(settings, 'patchName', settingShape) as z.core.$ZodType as z.core.$ZodType<T>,
+    open: objectOf(
+      settings.filter(({ secret }) => secret !== true),
+      'patchName',
+      ({ shape, open = shape, optional }) => (optional === true ? z.exactOptional(open) : open),
+    ),
     names: patchable.map(({ patchName }) => patchName).join(', '),
     readOnly: fields.all
       .filter((field) => isShown(field) && (field.setting === undefined || fixed.has(field.patchName)))
@@ -161,24 +167,21 @@ export function patchSettings<T extends object>(
   if (!applied.ok && faults.length > 0) return { ok: false, problem: problemOf(faults) };
   if (!applied.ok) return applied;
   const [now, kept] = applied.value;
-  const result = joined(
-    before as JsonObject,
-    { seen, hidden },
-    {
-      seen: readsMore ? withoutShown(view, seen, now) : now,
-      hidden: kept,
-    },
-  );
-  const patched = conclude(
-    view,
-    { before, result, operations: [...open, ...secret], writesSecret },
-    find,
-    view.check,
-  );
+  const after = { seen: readsMore ? withoutShown(view, seen, now) : now, hidden: kept };
+  const result = joined(view, before as JsonObject, { seen, hidden }, after);
+  // A client hears of what it sees: the forms and numbers of secrets are no concern of its.
+  const whole = [view.shape, result] as const;
+  const checks = [[view.open, after.seen] as const, ...(after.hidden === hidden ? [] : [whole])];
+  const candidate = { before, result, checks, operations: inOrder([...open, ...secret]), writesSecret };
+  const patched = conclude(view, candidate, find, view.check);
   if (faults.length > 0) return { ok: false, problem: problemOf(withFaultsOfResult(faults, full, patched)) };
   // Writing a secret always counts as a change. Otherwise `unchanged` would confirm a guess.
   if (!writesSecret || !patched.ok || patched.value.after !== before) return patched;
   return ok({ ...patched.value, after: Object.freeze({ ...before }) });
+}
+
+function inOrder(operations: readonly ParsedOperation[]): readonly ParsedOperation[] {
+  return operations.toSorted((one, other) => one.index - other.index);
 }
 
 /** The results of operations on what clients see and on secrets; the problem of the first operation that fails. */
@@ -223,17 +226,31 @@ function split<T extends object>({ secretive }: PatchView<T>, settings: JsonObje
   return { seen, hidden: Object.freeze(hidden) };
 }
 
-/** The settings of both parts after a patch; the settings before the patch if it has changed neither. */
-function joined(before: JsonObject, old: Split, { seen, hidden }: Split): JsonObject {
-  if (seen === old.seen && hidden === old.hidden) return before;
-  const whole: Record<string, Json> = { ...seen };
-  for (const [name, secret] of Object.entries(hidden)) {
-    const map = seen[name];
-    if (isSealed(secret) || !isObject(secret)) whole[name] = secret;
-    else if (map !== undefined && isObject(map) && Object.keys(secret).length > 0)
-      whole[name] = { ...map, ...secret };
+/** The settings of both parts after a patch; what the patch has not changed is the same object as before. */
+function joined<T extends object>(
+  view: PatchView<T>,
+  before: JsonObject,
+  old: Split,
+  now: Split,
+): JsonObject {
+  if (now.seen === old.seen && now.hidden === old.hidden) return before;
+  const maps = new Set(
+    view.secretive.flatMap(({ name, secretEntries: of }) => (of === undefined ? [] : [name])),
+  );
+  const whole: Record<string, Json> = {};
+  for (const name of new Set([before, now.seen, now.hidden].flatMap(Object.keys))) {
+    const [open, secret] = [now.seen[name], now.hidden[name]];
+    const isSame = open === old.seen[name] && secret === old.hidden[name];
+    const changed = maps.has(name) ? withEntries(open, secret as JsonObject) : (secret ?? open);
+    const value = isSame ? before[name] : changed;
+    if (value !== undefined) whole[name] = value;
   }
   return Object.freeze(whole);
+}
+
+/** A map with its secret entries. What is no map keeps none of them. */
+function withEntries(open: Json | undefined, secret: JsonObject): Json | undefined {
+  return open !== undefined && isObject(open) ? Object.freeze({ ...open, ...secret }) : open;
 }
 
 /**
@@ -287,7 +304,12 @@ export function revertSettings<T extends object>(
       'op-not-allowed',
       'The inverse of an event must change fields, not the whole resource. Pass the event as it was published.',
     );
-  return conclude(view, { before, result, operations, writesSecret: false }, find, undefined);
+  return conclude(
+    view,
+    { before, ...wholly(view, result), operations, writesSecret: false },
+    find,
+    undefined,
+  );
 }
 
 /**
@@ -309,8 +331,8 @@ export function adoptSettings<T extends object>(
   given: T,
   find: FindName,
 ): Result<Patched<T>> {
-  const result = given as JsonObject;
-  return conclude(view, { before, result, operations: [], writesSecret: false }, find, undefined);
+  const whole = wholly(view, given as JsonObject);
+  return conclude(view, { before, ...whole, operations: [], writesSecret: false }, find, undefined);
 }
 
 /**
@@ -374,10 +396,20 @@ interface Candidate<T> {
   readonly before: T;
   /** The settings after the operations. */
   readonly result: JsonObject;
+  /** What is checked, each with its shape, until something has faults. */
+  readonly checks: readonly (readonly [shape: z.core.$ZodType, value: JsonObject])[];
   /** The operations, which the faults refer to. */
   readonly operations: readonly ParsedOperation[];
   /** Whether the operations write a secret. They are checked then even if the secret stays the same. */
   readonly writesSecret: boolean;
+}
+
+/** A result whose form is checked as a whole. */
+function wholly<T extends object>(
+  { shape }: PatchView<T>,
+  result: JsonObject,
+): Pick<Candidate<T>, 'result' | 'checks'> {
+  return { result, checks: [[shape, result]] };
 }
 
 const unchanged: Difference = { operations: [], inverse: [] };
@@ -401,20 +433,28 @@ function conclude<T extends object>(
 
 function validate<T extends object>(
   view: PatchView<T>,
-  { before, result, operations }: Candidate<T>,
+  { before, result, checks, operations }: Candidate<T>,
   find: FindName,
   check: PatchView<T>['check'],
 ): Result<T> {
-  const parsed = parseShape(view.shape, result);
+  const wrong = firstFaults(checks);
   const resolved = resolveFields(view, result, before as JsonObject, find);
   const canonical = resolved.settings as unknown as T;
-  const after = parsed.ok ? normalize(view, canonical) : before;
-  const broken = (parsed.ok ? entryFaults(view, before, after) : parsed.faults).concat(
+  const after = wrong.length === 0 ? normalize(view, canonical) : before;
+  const broken = (wrong.length === 0 ? entryFaults(view, before, after) : wrong).concat(
     check?.(before, canonical as JsonObject, operations) ?? none,
   );
   if (broken.length === 0 && resolved.faults.length === 0) return ok(deepFreeze(after));
   const faults = [...broken, ...resolved.faults].map((fault) => locate(fault, operations));
   return { ok: false, problem: problemOf(faults) };
+}
+
+function firstFaults(checks: Candidate<unknown>['checks']): readonly Fault[] {
+  for (const [shape, value] of checks) {
+    const parsed = parseShape(shape, value);
+    if (!parsed.ok) return parsed.faults;
+  }
+  return none;
 }
 
 /**

@@ -7,6 +7,7 @@ import { parsePointer } from '../json/pointer.ts';
 import {
   isArray,
   isContainer,
+  isObject,
   setMember,
   type Json,
   type JsonContainer,
@@ -48,6 +49,14 @@ export interface SecretPorts {
   seal(secret: string): Promise<string | undefined>;
   /** Whether the name of a parameter is declared secret. */
   isSecretParameter(name: string): boolean;
+}
+
+/** A value with `set` in the place of each secret, so that what is set counts, and not what it is. @internal */
+export function withSecretsSet(value: Json): Json {
+  if (isSealed(value)) return 'set';
+  if (isArray(value)) return value.map(withSecretsSet);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withSecretsSet(member)]));
 }
 
 /** Whether a secret is anywhere in a value. @internal */
@@ -94,14 +103,13 @@ export function passwordFault(password: Json): string | undefined {
 /**
  * Creates the function that redacts secrets in plain JSON.
  *
- * The function leaves out every member that is sealed text, at any depth. In a list, `null` takes the place. A JSON
- * Patch operation whose pointer leads to a secret of clients, such as `password`, or into one, loses its value, which
- * can be plain text.
+ * The function leaves out every member that is sealed text, or an entry with sealed text, at any depth. In a list, `null`
+ * takes the place. A JSON Patch operation whose pointer leads to a secret of clients, such as `password`, or into one,
+ * loses its value, which can be plain text.
  *
- * @param names - the names of the fields that are secret as a whole
  * @internal
  */
-export function createRedactor(names: ReadonlySet<string>): (value: Json | object) => Json {
+export function createRedactor(places: SecretPlaces): (value: Json | object) => Json {
   return (value) => {
     if (!isContainer(value as Json)) return value as Json;
     const root: Record<string, Json> = {};
@@ -117,10 +125,18 @@ export function createRedactor(names: ReadonlySet<string>): (value: Json | objec
         throw new TypeError('redactSecrets: the value is circular, so it is not JSON');
       open.add(next.source);
       pending.push({ left: next.source });
-      copyMembers(next, names, pending);
+      copyMembers(next, places, pending);
     }
     return root['value'] ?? null;
   };
+}
+
+/** How redaction knows secrets that are not sealed text alone. @internal */
+export interface SecretPlaces {
+  /** The names of the fields that are secret as a whole. */
+  readonly names: ReadonlySet<string>;
+  /** Whether an object is an entry of a map with the secret in one of its members. */
+  readonly isEntry: (this: void, value: JsonObject) => boolean;
 }
 
 /** A container whose members are still to be copied, and the copy that gets them. */
@@ -136,10 +152,10 @@ interface Leaving {
 
 function copyMembers(
   { source, target }: Copying,
-  names: ReadonlySet<string>,
+  places: SecretPlaces,
   pending: (Copying | Leaving)[],
 ): void {
-  const isHidden = isArray(source) ? () => false : hiddenMember(source, names);
+  const isHidden = isArray(source) ? () => false : hiddenMember(source, places);
   for (const [name, member] of isArray(source) ? source.entries() : Object.entries(source)) {
     if (isHidden(name, member)) continue;
     let copy = isSealed(member) ? null : member;
@@ -156,7 +172,7 @@ function copyMembers(
 /** Tells which members of an object are left out: sealed text, and the value of an operation on a secret. */
 function hiddenMember(
   { op, path, from }: JsonObject,
-  names: ReadonlySet<string>,
+  { names, isEntry }: SecretPlaces,
 ): (name: string | number, member: Json) => boolean {
   const isOnSecret =
     typeof op === 'string' &&
@@ -164,7 +180,8 @@ function hiddenMember(
     [path, from].some(
       (pointer) => typeof pointer === 'string' && parsePointer(pointer)?.some((token) => names.has(token)),
     );
-  return (name, member) => isSealed(member) || (isOnSecret && name === 'value');
+  return (name, member) =>
+    isSealed(member) || (isObject(member) && isEntry(member)) || (isOnSecret && name === 'value');
 }
 
 /** Puts a mark in the place of each secret, so that a reader sees that there is one. @internal */

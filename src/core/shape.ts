@@ -11,6 +11,7 @@ import { formatPointer } from '../json/pointer.ts';
 import { isObject, type Json } from '../json/value.ts';
 import type { Fault } from '../problem.ts';
 import { mostLinks } from './reference.ts';
+import { hasSecret } from './secret.ts';
 import { parseInstant } from './time.ts';
 
 // eslint-disable-next-line no-control-regex -- the pattern must match control characters
@@ -62,19 +63,31 @@ export const address = z.string().check(
   }),
 );
 
-/** A check that a record has at most `most` members. */
-export function membersAtMost(most: number): z.core.$ZodCheck<Readonly<Record<string, unknown>>> {
-  return z.refine((value) => Object.keys(value).length <= most, {
-    error: `must have at most ${String(most)} members`,
-  });
-}
-
 /** The largest number of members of a map. */
 export const mostMembers = 1000;
 
-/** A map with free names and values of one shape, at most 1,000 members. */
+/**
+ * A map with free names and values of one shape, at most 1,000 members. Secrets are counted apart, because clients do
+ * not see them.
+ */
 export function mapOf<T extends z.core.$ZodType>(value: T) {
-  return z.record(text(255).check(z.minLength(1)), value).check(membersAtMost(mostMembers));
+  return z.record(text(255).check(z.minLength(1)), value).check(
+    z.refine(
+      (map) => {
+        const secrets = Object.values(map).filter((each) => hasSecret(each as Json)).length;
+        return Math.max(secrets, Object.keys(map).length - secrets) <= mostMembers;
+      },
+      { error: `must have at most ${String(mostMembers)} members` },
+    ),
+  );
+}
+
+/** A map of plain values, of which no name is the mark of a secret. */
+function plainMapOf<T extends z.core.$ZodType>(value: T) {
+  return mapOf(value).check(({ value: map, issues }) => {
+    const message = 'is not allowed as a name, because { "sealed": … } is a secret; choose another name';
+    if (Object.hasOwn(map, 'sealed')) issues.push({ code: 'custom', message, path: ['sealed'], input: map });
+  });
 }
 
 /** A value of a map of parameters: a number, a text or a boolean. */
@@ -82,10 +95,10 @@ const parameter = [number, text(4096), z.boolean()] as const;
 const notParameter = { error: 'must be a number, a string or a boolean' };
 
 /** Options as clients see them: texts by name. */
-export const options = mapOf(text(4096));
+export const options = plainMapOf(text(4096));
 
 /** Parameters as clients see them: numbers, texts or booleans by name. */
-export const parameters = mapOf(z.union(parameter, notParameter));
+export const parameters = plainMapOf(z.union(parameter, notParameter));
 
 /** A member of an object that another member can replace, such as a port. */
 export interface Requirement {
@@ -161,10 +174,10 @@ const sealedText = sealed(longestSealed, asSealed);
 export const sealable = (length: number) => z.union([text(length), sealedText]);
 
 /** Options as they are stored: those with secret names are sealed. */
-export const sealableOptions = mapOf(sealable(4096));
+export const sealableOptions = plainMapOf(sealable(4096));
 
 /** Parameters as they are stored: those with secret names are sealed. */
-export const sealableParameters = mapOf(z.union([...parameter, sealedText], notParameter));
+export const sealableParameters = plainMapOf(z.union([...parameter, sealedText], notParameter));
 
 /** An instant as documents write it: ISO 8601 with an offset. */
 export const instant = z.string().check(

@@ -65,7 +65,7 @@ export function diff(from: Json, to: Json, options: DiffOptions = {}): readonly 
   assertObject(options, 'options');
   // The inverse of the opposite change leads in the wanted direction, and an inverse contains guards.
   return options.guards === true
-    ? compareWithin(to, from, 'inverse', nothing).inverse
+    ? compareWithin(to, from, 'inverse').inverse
     : difference(from, to).operations;
 }
 
@@ -79,26 +79,24 @@ export function diff(from: Json, to: Json, options: DiffOptions = {}): readonly 
  *
  * @internal
  */
-export function difference(before: Json, after: Json, isWhole: IsWhole = nothing): Difference {
+export function difference(before: Json, after: Json, isWhole?: IsWhole): Difference {
   return compareWithin(before, after, 'operations', isWhole);
 }
 
 type IsWhole = (value: Json) => boolean;
 
-const nothing: IsWhole = () => false;
-
 /** The operations found so far, in both directions. */
 interface Ways {
   readonly operations: Operation[];
   readonly inverse: Operation[];
-  readonly isWhole: IsWhole;
+  readonly isWhole: IsWhole | undefined;
 }
 
 /** The depths to try, in order: as deep as pointers may be, members of members, members, only the whole document. */
 const depths = [usualLimits.maxPointerTokens, 2, 1, 0];
 
 /** Compares at the greatest depth that keeps the patch named by `limited` within the limits. */
-function compareWithin(before: Json, after: Json, limited: keyof Difference, isWhole: IsWhole): Difference {
+function compareWithin(before: Json, after: Json, limited: keyof Difference, isWhole?: IsWhole): Difference {
   let ways: Ways = { operations: [], inverse: [], isWhole };
   for (const depth of depths) {
     ways = { operations: [], inverse: [], isWhole };
@@ -119,7 +117,7 @@ function isWithin(patch: readonly Operation[]): boolean {
 function compare(ways: Ways, path: string, before: Json, after: Json, levels: number): void {
   if (before === after) return;
   if (isContainer(before) && isContainer(after)) {
-    if (levels === 0 || ways.isWhole(before) || ways.isWhole(after)) {
+    if (levels === 0 || ways.isWhole?.(before) || ways.isWhole?.(after)) {
       if (sameJson(before, after)) return;
     } else if (isArray(before)) {
       if (isArray(after)) return compareItems(ways, path, before, after, levels);

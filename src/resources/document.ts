@@ -312,7 +312,7 @@ function plainInBroken(
  * ```ts
  * import { createSnapshot, toDocument } from 'gateway-admin-core';
  *
- * toDocument(createSnapshot({ users: [{ name: 'ada', password: { sealed: 'opaque' } }] })).users?.[0]?.name; // => 'ada'
+ * toDocument(createSnapshot({ filters: [{ name: 'Hint', module: 'tee' }] })).filters?.[0]?.name; // => 'Hint'
  * ```
  *
  * @public

@@ -260,19 +260,18 @@ function fromShorthand(value: Json): Json {
 }
 
 /** Refuses a change of a parameter that is not configurable, and every change of `configurable`. */
-function check(
-  before: FilterSettings,
-  after: JsonObject,
-  operations: readonly ParsedOperation[],
-): readonly Fault[] {
+function check(before: FilterSettings, after: JsonObject): readonly Fault[] {
   const present = objectIn(after, 'parameters');
-  // To write a secret is always a change. Otherwise the answer would confirm a guess.
-  const written = operations.flatMap(({ path: [map, name] }) => (map === 'parameters' ? [name] : []));
+  // A secret that was written is a new object, also with the same text. Otherwise the answer would confirm a guess.
   return Object.entries(before.parameters).flatMap(([name, old]) => {
     const now = Object.hasOwn(present, name) ? objectIn(present, name) : undefined;
-    const isWritten = isSealed(old.value) && written.includes(name);
-    return changeFaults(['parameters', name], old, now, isWritten || now?.['value'] !== old.value);
+    return changeFaults(['parameters', name], old, now, now?.['value'] !== old.value);
   });
+}
+
+/** Whether a value is a parameter of a filter with a secret value. @internal */
+export function isSecretParameter({ value, configurable }: JsonObject): boolean {
+  return isSealed(value) && typeof configurable === 'boolean';
 }
 
 /** A member that is an object; empty for any other value, whose shape has a fault already. */

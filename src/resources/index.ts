@@ -33,7 +33,13 @@ import {
   type ConnectionReport,
 } from './connection.ts';
 import { eventKind } from './event.ts';
-import { filterKind, type FilterDocument, type FilterEffect, type FilterEvent } from './filter.ts';
+import {
+  filterKind,
+  isSecretParameter,
+  type FilterDocument,
+  type FilterEffect,
+  type FilterEvent,
+} from './filter.ts';
 import { fleetKind } from './fleet.ts';
 import { gatewayKind } from './gateway.ts';
 import { alertKind } from './alert.ts';
@@ -349,7 +355,10 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  *
  * @public
  */
-export const redactSecrets: (value: Json | object) => Json = createRedactor(namesOfSecrets);
+export const redactSecrets: (value: Json | object) => Json = createRedactor({
+  names: namesOfSecrets,
+  isEntry: isSecretParameter,
+});
 
 /**
  * Folds events over a snapshot, as one change. Use this function for history and for a mirror of a gateway.

@@ -236,7 +236,8 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
  * import { changePassword, createSnapshot } from 'gateway-admin-core';
  *
  * const snapshot = createSnapshot({ users: [{ name: 'ada', password: { sealed: 'opaque' } }] });
- * changePassword(snapshot, 'ADA', 'another', { now: 0 }).next.users.find('ada')?.settings.password.sealed; // => 'another'
+ * const { next } = changePassword(snapshot, 'ADA', 'another', { now: 0 });
+ * next.users.find('ada')?.settings.password; // => { sealed: 'another' }
  * ```
  *
  * @see docs/spec-choices.md 40.
@@ -385,11 +386,12 @@ function usersOutOfPlace(snapshot: Snapshot, wanted: Snapshot): readonly User[] 
 /** Deletes the created user. A later user of the same name, or with a new password, has another hash and stays. */
 function revertCreation(
   snapshot: Snapshot,
-  { user, password }: About<'user'> & NewUser,
+  // An event that was passed without its secrets has no password.
+  { user, password }: About<'user'> & Partial<NewUser>,
   context: Context,
 ): UserDecision {
   const found = snapshot.users.find(user);
-  if (found === undefined || found.settings.password.sealed === password.sealed)
+  if (found === undefined || found.settings.password.sealed === password?.sealed)
     return deleteUser(snapshot, user, context);
   const detail =
     'The present user of this name may not be the user that the event created: somebody has created another user since, ' +

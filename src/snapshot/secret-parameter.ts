@@ -2,9 +2,9 @@
  * Secret parameters: the names of parameters whose values are secret.
  *
  * Router options of services, and parameters of servers, listeners, monitors and filters, are maps with free names, so
- * the host declares which names are secret. An entry with such a name is stored sealed, in its own place. Everything that
- * shows a snapshot leaves sealed values out, such as the password of a service. Nothing that reads, writes or redacts a
- * document needs the declared names.
+ * the host declares which names are secret. An entry with such a name is stored sealed, in its own place. Everything
+ * that shows a snapshot leaves sealed values out, such as the password of a service. Nothing that reads, writes or
+ * redacts a document needs the declared names.
  *
  * The names decide only what may come in. A snapshot carries its names from one change to the next, and an entry with
  * such a name comes in sealed, or not at all. Names are declared when a snapshot is created, and when an interface is

@@ -85,6 +85,8 @@ export function withRules({ zodSchema, jsonSchema }: Overridden): void {
   if (fields !== undefined) Object.assign(jsonSchema, rulesOf(fields, jsonSchema as Schema));
   if (zodSchema === shape.name) Object.assign(jsonSchema, { minLength: 1, maxLength: maxNameLength });
   if (zodSchema === shape.instant) Object.assign(jsonSchema, { pattern: instantText.source });
+  if (zodSchema === shape.sealableOptions || zodSchema === shape.sealableParameters)
+    Object.assign(jsonSchema, { not: { required: ['sealed'] } });
   if (zodSchema._zod.def.type === 'record') Object.assign(jsonSchema, { maxProperties: shape.mostMembers });
 }
 

@@ -40,7 +40,10 @@ export function fieldsOf({
       `${key} match`,
       settings.parameters['match']?.value as string | undefined,
     ]),
-    ...Array.from(users, ({ key, settings }): [Field, Value] => [`${key} password`, settings.password.sealed]),
+    ...Array.from(users, ({ key, settings }): [Field, Value] => [
+      `${key} password`,
+      settings.password.sealed,
+    ]),
   ]);
 }
 

@@ -299,13 +299,16 @@ describe('the example gateway on a document', () => {
           router_options: { pin: { sealed: 'v1.x' } },
           listeners: [
             { name: 'L', address: '/run/l.sock', protocol: 'postgresql', parameters: { backlog: 5 } },
-            { name: 'M', address: '/run/m.sock', protocol: 'postgresql', parameters: { pin: { sealed: 'v1.x' } } },
+            {
+              name: 'M',
+              address: '/run/m.sock',
+              protocol: 'postgresql',
+              parameters: { pin: { sealed: 'v1.x' } },
+            },
           ],
         },
       ],
-      monitors: [
-        { name: 'M', module: 'tcpmon', parameters: { user: 'ada', pin: { sealed: 'v1.x' } } },
-      ],
+      monitors: [{ name: 'M', module: 'tcpmon', parameters: { user: 'ada', pin: { sealed: 'v1.x' } } }],
       filters: [
         { name: 'F', module: 'statementlog', parameters: { match: { value: 'a' }, exclude: { value: 'b' } } },
         { name: 'G', module: 'statementlog', parameters: { pin: { value: { sealed: 'v1.x' } } } },

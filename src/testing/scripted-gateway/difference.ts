@@ -36,7 +36,7 @@ function compare(
 
 /** Whether a value is a secret, which nothing that is shown has. */
 function isSecret(value: Json | undefined): boolean {
-  return value !== undefined && isSame(redactSecrets({ value }), {});
+  return value !== undefined && isSame(redactSecrets({ secret: value }), {});
 }
 
 function textOf(value: Json | undefined): string {

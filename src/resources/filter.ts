@@ -260,12 +260,18 @@ function fromShorthand(value: Json): Json {
 }
 
 /** Refuses a change of a parameter that is not configurable, and every change of `configurable`. */
-function check(before: FilterSettings, after: JsonObject): readonly Fault[] {
+function check(
+  before: FilterSettings,
+  after: JsonObject,
+  operations: readonly ParsedOperation[],
+): readonly Fault[] {
   const present = objectIn(after, 'parameters');
-  // A secret that was written is a new object, also with the same text. Otherwise the answer would confirm a guess.
+  // To write a secret is always a change. Otherwise the answer would confirm a guess.
+  const written = operations.flatMap(({ path: [map, name] }) => (map === 'parameters' ? [name] : []));
   return Object.entries(before.parameters).flatMap(([name, old]) => {
     const now = Object.hasOwn(present, name) ? objectIn(present, name) : undefined;
-    return changeFaults(['parameters', name], old, now, now?.['value'] !== old.value);
+    const isWritten = isSealed(old.value) && written.includes(name);
+    return changeFaults(['parameters', name], old, now, isWritten || now?.['value'] !== old.value);
   });
 }
 

@@ -769,7 +769,8 @@ describe('what is shown of secret entries', () => {
       boxes: { red, pin: { content: '[redacted]', colour: 'grey' } },
     };
     expect(maskSecrets(desk)).toEqual(marked);
-    const redact = createRedactor(secretNames([deskFields]));
+    const isEntry = ({ content, colour }: JsonObject): boolean => isSealed(content) && colour !== undefined;
+    const redact = createRedactor({ names: secretNames([deskFields]), isEntry });
     expect(redact({ before: desk })).toEqual({ before: shownDesk });
     const others = '|remove /boxes/pin|add /notes/milk "open"|replace /notes {"milk":"open"';
     const given = operationsOf(`add /notes/pin ${sealed}${others},"pin":${sealed}}`);

@@ -594,7 +594,7 @@ describe('the differences between a gateway and a snapshot', () => {
       '/servers/db-serv-1/settings/state: the gateway has ["master","running"], the snapshot ["running"]',
       '/filters/hint/settings/parameters/match: the gateway has {"value":"select","configurable":true}, the snapshot nothing',
       '/filters/hint/settings/parameters/source: the gateway has {"value":"127.0.0.1","configurable":false}, the snapshot nothing',
-      '/filters/hint/settings/parameters/password: the gateway has {"configurable":true}, the snapshot nothing',
+      '/filters/hint/settings/parameters/password: the gateway and the snapshot have different sealed texts',
       expect.stringMatching(
         '^/sessions/0: the gateway has {"service":"bare-service",.*}, the snapshot nothing$',
       ),

@@ -1,9 +1,16 @@
 /**
  * Acts: everything that a person can do to the gateway, as data. Each act is an endpoint with what it is given.
  */
-import { linkTo, type InterfaceRepresentation } from 'gateway-admin-core';
+import { linkTo } from 'gateway-admin-core';
 import { closeEach, nameToType, subjectOfSearch } from 'gateway-admin-core/client';
-import type { ActId, ChosenSession, Client, CommandId, SessionSearch } from 'gateway-admin-core/client';
+import type {
+  ActId,
+  ChosenSession,
+  Client,
+  CommandId,
+  ResultOf,
+  SessionSearch,
+} from 'gateway-admin-core/client';
 
 import type { CommandMethod } from './connection.ts';
 import { definitionOf, numberOf, type Typed } from './form.ts';
@@ -307,7 +314,7 @@ export function buttonText(act: Act, { closes }: Accepted): string {
 }
 
 /** The gateway that an act changes: its address, and what it says of itself. */
-export interface Target extends Pick<InterfaceRepresentation, 'name' | 'environment'> {
+export interface Target extends Pick<ResultOf<'interface.get'>, 'name' | 'environment'> {
   readonly address: string;
 }
 

@@ -2,7 +2,7 @@
  * The model: what the page knows of the gateway, and since when. It changes by messages alone.
  */
 import type { ResultOf, ShownEvent, SessionSearch } from 'gateway-admin-core/client';
-import type { InterfaceRepresentation, May, Problem, SessionRepresentation } from 'gateway-admin-core';
+import type { May, Problem } from 'gateway-admin-core';
 
 /** The lists that the page shows, by the name of their group in the client. */
 export const collections = [
@@ -33,7 +33,7 @@ interface Reading<R> {
 export const sessionFields = ['id', 'user', 'address', 'service', 'connected', 'idle', 'etag'] as const;
 
 /** A session as the page shows it. */
-export type Session = Pick<SessionRepresentation, (typeof sessionFields)[number]>;
+export type Session = Pick<ResultOf<'sessions.get'>, (typeof sessionFields)[number]>;
 
 /** The sessions that a person looks at: those from one position up to before another. */
 export interface WantedSessions {
@@ -69,7 +69,7 @@ type Access =
   | { readonly state: 'closed'; readonly problem?: Problem };
 
 /** The gateway, and what the person may do with it now. */
-export type GatewayOfCaller = InterfaceRepresentation & { readonly may: readonly May[] };
+export type GatewayOfCaller = ResultOf<'interface.get'> & { readonly may: readonly May[] };
 
 /** Whether the interface knows the caller, or wants no log-in. Otherwise it shows only whether it is ready. */
 export function isOfCaller(gateway: Partial<GatewayOfCaller>): gateway is GatewayOfCaller {

@@ -1,7 +1,8 @@
 /**
  * Parts that show something of a resource: links, states, counts, drains.
  */
-import { linkTo, type DrainRepresentation } from 'gateway-admin-core';
+import { linkTo } from 'gateway-admin-core';
+import type { ResultOf } from 'gateway-admin-core/client';
 
 import { nameInLink } from './link.ts';
 import type { Model, Row, Trail } from './model.ts';
@@ -144,7 +145,7 @@ function Spark({ trail }: { readonly trail: Trail }) {
 }
 
 interface DrainProps {
-  readonly drain?: Omit<DrainRepresentation, 'from'> | undefined;
+  readonly drain?: ResultOf<'servers.get'>['drain'] | undefined;
   /** When the numbers were read; left out if they are read at once after a change. */
   readonly at?: number | undefined;
 }

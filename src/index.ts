@@ -28,16 +28,14 @@ export {
   patchService,
   type ServiceSettings,
   type Service,
-  type ServiceRepresentation,
 } from './resources/service.ts';
-export type { Listener, ListenerRepresentation } from './resources/listener.ts';
+export type { Listener } from './resources/listener.ts';
 export {
   serverStatusWords,
   patchServer,
   type ServerStatusWord,
   type ServerSettings,
   type Server,
-  type ServerRepresentation,
 } from './resources/server.ts';
 export {
   startMonitor,
@@ -45,38 +43,19 @@ export {
   patchMonitor,
   type MonitorSettings,
   type Monitor,
-  type MonitorRepresentation,
 } from './resources/monitor.ts';
 export { createListener, deleteListener } from './resources/listening.ts';
 export { createResource, deleteResource } from './resources/membership.ts';
 export { drain, resume } from './resources/drain.ts';
 export type { Drain } from './resources/shared/drain-setting.ts';
-export type { DrainRepresentation } from './resources/shared/drain.ts';
 export { lifecycle, type LifecycleState } from './resources/shared/lifecycle.ts';
-export type { InstanceRepresentation, Module } from './resources/gateway.ts';
-export { flushLogs, type LogsRepresentation } from './resources/log.ts';
-export {
-  closeSession,
-  closeSessions,
-  closeServiceSessions,
-  type SessionRepresentation,
-} from './resources/session.ts';
-export { closeServerConnections, type ConnectionRepresentation } from './resources/connection.ts';
-export {
-  patchFilter,
-  type FilterSettings,
-  type Filter,
-  type FilterRepresentation,
-} from './resources/filter.ts';
-export {
-  changePassword,
-  createUser,
-  deleteUser,
-  type User,
-  type UserRepresentation,
-} from './resources/user.ts';
-export type { CommandInFlight, CommandRepresentation } from './resources/command.ts';
-export type { InterfaceRepresentation } from './resources/interface.ts';
+export type { Module } from './resources/gateway.ts';
+export { flushLogs } from './resources/log.ts';
+export { closeSession, closeSessions, closeServiceSessions } from './resources/session.ts';
+export { closeServerConnections } from './resources/connection.ts';
+export { patchFilter, type FilterSettings, type Filter } from './resources/filter.ts';
+export { changePassword, createUser, deleteUser, type User } from './resources/user.ts';
+export type { CommandInFlight } from './resources/command.ts';
 export { metricsOf } from './resources/metric.ts';
 export {
   routes,
@@ -153,7 +132,7 @@ export { createSecretSealer } from './ports/secret-sealer.ts';
 export { createBasicAuthentication } from './ports/basic-authentication.ts';
 
 // Render resources, and use the table of routes.
-export type { TaskRepresentation, Telemetry, Threads } from './resources/telemetry.ts';
+export type { Telemetry, Threads } from './resources/telemetry.ts';
 export type { May, Role, Route } from './http/route.ts';
 
 // JSON types of the signatures above. The JSON functions are in gateway-admin-core/json.

@@ -3,8 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { ActId, Client, EndpointId } from '../client/index.ts';
-import type { DrainRepresentation } from '../index.ts';
+import type { ActId, Client, EndpointId, ResultOf } from '../client/index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { isPassing, messageOf, valueOf } from './answer.ts';
 import { changing, make, sayUnchanged, unlessInterrupted } from './change.ts';
@@ -184,9 +183,12 @@ async function answered<T>(call: Call, goesOn: string, ask: () => Promise<T>): P
   }
 }
 
+/** A drain as a response shows it. */
+type ShownDrain = NonNullable<ResultOf<'services.get'>['drain']>;
+
 interface Shown {
   readonly name: string;
-  readonly drain?: DrainRepresentation;
+  readonly drain?: ShownDrain;
   /** Of a service. */
   readonly current_connections?: number;
 }
@@ -251,11 +253,7 @@ async function ended(
 /**
  * How many sessions or connections the node that is asked has closed since a deadline, as far as the history says so.
  */
-async function closedSince(
-  client: Client,
-  resource: string,
-  { until, then }: DrainRepresentation,
-): Promise<number> {
+async function closedSince(client: Client, resource: string, { until, then }: ShownDrain): Promise<number> {
   if (until === undefined || then !== 'close') return 0;
   const found = await client.history.list({ resource, since: until });
   const events = found.ok ? found.value.elements.flatMap((entry) => entry.events) : [];
@@ -264,7 +262,7 @@ async function closedSince(
     .reduce((sum, { count }) => sum + Number(count), 0);
 }
 
-function atOne(drain: DrainRepresentation): Omit<Progress, 'more'> & Partial<Progress> {
+function atOne(drain: ShownDrain): Omit<Progress, 'more'> & Partial<Progress> {
   if (drain.state === 'drained') return { text: 'Drained: nothing is left.', isOver: true };
   const text = isUnreported(drain)
     ? 'The gateway has not reported its sessions yet.'
@@ -273,7 +271,7 @@ function atOne(drain: DrainRepresentation): Omit<Progress, 'more'> & Partial<Pro
 }
 
 /** What a drain has left. */
-type Left = Pick<DrainRepresentation, 'state' | 'sessions' | 'connections'>;
+type Left = Pick<ShownDrain, 'state' | 'sessions' | 'connections'>;
 
 /** Nothing is known to be left, and yet nothing counts as drained. */
 export function isUnreported({ state, sessions, connections }: Left): boolean {

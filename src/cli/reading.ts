@@ -1,8 +1,8 @@
 /**
  * `status`, `list` and `show`: what the interface shows, as tables.
  */
-import type { Client, EndpointId } from '../client/index.ts';
-import type { DrainRepresentation, May } from '../index.ts';
+import type { Client, EndpointId, ResultOf } from '../client/index.ts';
+import type { May } from '../index.ts';
 import type { AlertRepresentation } from '../resources/alert.ts';
 import type { FleetLagRepresentation, FleetNodeRepresentation } from '../resources/fleet.ts';
 import { shownTag, valueOf } from './answer.ts';
@@ -55,8 +55,11 @@ interface Count {
   readonly draining?: number;
 }
 
+/** A drain as a list shows it. */
+type ShownDrain = NonNullable<ResultOf<'servers.get'>['drain']>;
+
 /** The drain of a service or server. */
-interface Drain extends Omit<DrainRepresentation, 'from'> {
+interface Drain extends ShownDrain {
   readonly kind: 'service' | 'server';
   readonly name: string;
 }
@@ -106,7 +109,7 @@ function takesSessions({
 
 function drainsIn(
   kind: Drain['kind'],
-  things: readonly { readonly name: string; readonly drain?: Omit<DrainRepresentation, 'from'> }[],
+  things: readonly { readonly name: string; readonly drain?: ShownDrain }[],
 ): readonly Drain[] {
   return things.flatMap(({ name, drain }) => (drain === undefined ? [] : [{ kind, name, ...drain }]));
 }

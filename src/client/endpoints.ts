@@ -2,31 +2,23 @@
  * What each endpoint takes and gives, as types: most follows from the table of endpoints.
  */
 import type { endpoints } from '../http/endpoint.ts';
-import type {
-  CommandRepresentation,
-  ConnectionRepresentation,
-  Drain,
-  FilterRepresentation,
-  GatewayDocument,
-  InstanceRepresentation,
-  InterfaceRepresentation,
-  ListenerRepresentation,
-  LogsRepresentation,
-  Module,
-  MonitorRepresentation,
-  Operation,
-  Sealed,
-  ServerRepresentation,
-  ServiceRepresentation,
-  SessionRepresentation,
-  TaskRepresentation,
-  UserRepresentation,
-} from '../index.ts';
+import type { Drain, GatewayDocument, Module, Operation, Sealed } from '../index.ts';
 import type { AlertRepresentation } from '../resources/alert.ts';
+import type { CommandRepresentation } from '../resources/command.ts';
+import type { ConnectionRepresentation } from '../resources/connection.ts';
+import type { FilterRepresentation } from '../resources/filter.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
+import type { InstanceRepresentation } from '../resources/gateway.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
-import type { Threads } from '../resources/telemetry.ts';
-import type { SessionSearch } from '../resources/session.ts';
+import type { InterfaceRepresentation } from '../resources/interface.ts';
+import type { ListenerRepresentation } from '../resources/listener.ts';
+import type { LogsRepresentation } from '../resources/log.ts';
+import type { MonitorRepresentation } from '../resources/monitor.ts';
+import type { ServerRepresentation } from '../resources/server.ts';
+import type { ServiceRepresentation } from '../resources/service.ts';
+import type { SessionRepresentation, SessionSearch } from '../resources/session.ts';
+import type { TaskRepresentation, Threads } from '../resources/telemetry.ts';
+import type { UserRepresentation } from '../resources/user.ts';
 
 /**
  * The option of a list that can give a part of its elements.

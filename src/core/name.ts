@@ -7,8 +7,8 @@
 import { assertText } from '../json/value.ts';
 import { hasLongRun, normalForm } from './text.ts';
 
-/** Names that folding would not change. Most names are of this kind. */
-const foldedAlready = /^[a-z0-9._-]*$/;
+/** Names that fold as a whole: ASCII without white space. Most names are of this kind. */
+const plainName = /^[!-~]{0,1024}$/;
 
 /** The longest name that is folded, in UTF-16 units. 255 letters fit, decomposed into four units each. */
 const maxFoldedLength = 1024;
@@ -39,7 +39,8 @@ const maxFoldedLength = 1024;
  */
 export function nameKey(name: string): string {
   assertText(name, 'name');
-  if (name.length > maxFoldedLength || foldedAlready.test(name)) return name;
+  if (plainName.test(name)) return name.toLowerCase();
+  if (name.length > maxFoldedLength) return name;
   const key = normalForm(foldCase(normalForm(name).replace(/\s/g, '-')));
   // To fold U+0345 into a letter ends a run of marks. The text is normalised after all, and can have another key.
   return key === name || !hasLongRun(name) ? key : nameKey(key);

@@ -7,7 +7,7 @@
 import type * as z from 'zod/mini';
 
 import { beginFold, type EventBase, type EventTable, type Revisioned } from './decision.ts';
-import { deepFreeze } from '../json/value.ts';
+import { deepFreeze, type JsonObject } from '../json/value.ts';
 import { copyJson } from '../json/copy.ts';
 import { formatPointer } from '../json/pointer.ts';
 import { faultsOf, type Fault } from '../problem.ts';
@@ -87,7 +87,7 @@ export interface CrossingReport {
   /** The aspect of the resource. */
   readonly aspect: string;
   /** The report, deep-frozen. */
-  readonly report: unknown;
+  readonly report: JsonObject;
 }
 
 /** What a runtime says about reports that cross commands. @internal */
@@ -162,7 +162,8 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
   if (!parsed.ok) return { faults: parsed.faults };
   const link = row.whole?.resource(parsed.value);
   const aspect = row.whole?.aspect ?? '';
-  const comesAgain = link !== undefined && hold?.({ link, aspect, report: deepFreeze(report) }) === true;
+  const comesAgain =
+    link !== undefined && hold?.({ link, aspect, report: deepFreeze(report as JsonObject) }) === true;
   const follows = row.event(snapshot, parsed.value, at);
   if (follows === undefined || (isLate && isOfEarlier(row, parsed.value, isLate))) return { events: [] };
   if ('contradiction' in follows) {

@@ -332,11 +332,16 @@ export const patchMediaTypes = Object.freeze([
   'application/json',
 ] as const);
 
+/** An endpoint of the host. @internal */
+export interface HostRoute extends Route {
+  readonly kind: 'item' | 'command';
+}
+
 /** Describes an endpoint of the host, for `authorize` and for audit records. @internal */
 export function hostRoute(
   { method, target }: { readonly method: string; readonly target: string },
   role: Role = 'administrator',
-): Route {
+): HostRoute {
   return {
     kind: ['GET', 'HEAD', 'OPTIONS'].includes(method) ? 'item' : 'command',
     id: 'host',
@@ -359,7 +364,6 @@ export function hostRoute(
  * @internal
  */
 export function canonical(parameters: PathParameters): PathParameters {
-  return Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [name, name === 'name' ? nameKey(value) : value]),
-  );
+  const { name } = parameters;
+  return name === undefined ? { ...parameters } : { ...parameters, name: nameKey(name) };
 }

@@ -1,7 +1,8 @@
 /**
  * The router: finds the route, the path parameters and the `Allow` header for a method and a path.
  *
- * Paths are compared segment by segment. Fixed segments must match exactly; variable segments are percent-decoded once.
+ * Paths are compared segment by segment. Fixed segments must match exactly, and go before variable ones; variable
+ * segments are percent-decoded once.
  */
 import { decodeSegment } from '../core/link.ts';
 import type { PathParameters } from './route.ts';
@@ -27,7 +28,6 @@ export type Match<T> =
 
 /** A known path with its routes by method. @internal */
 export interface KnownPath<T> {
-  readonly segments: readonly string[];
   /** The variable segments, without their colon. */
   readonly variables: readonly { readonly name: string; readonly position: number }[];
   readonly routes: ReadonlyMap<string, T>;
@@ -48,11 +48,14 @@ export interface Router<T> {
  * @internal
  */
 export function createRouter<T extends Routable>(routes: Iterable<T>): Router<T> {
-  const byLength = byLengthOf(pathsOf(routes));
+  const root = treeOf(routes);
   return {
     match(method, path) {
       const segments = segmentsOf(path);
-      const known = byLength.get(segments.length)?.find((each) => fits(each.segments, segments));
+      let place: Place<T> | undefined = root;
+      for (const segment of segments)
+        place = place?.fixed.get(segment) ?? (segment === '' ? undefined : place?.variable);
+      const known = place?.known;
       if (known === undefined) return { found: 'nothing' };
       const route = known.routes.get(method === 'HEAD' ? 'GET' : method);
       if (route === undefined) return { found: 'path', path: known };
@@ -72,28 +75,38 @@ function bind<T>(route: T, { variables }: KnownPath<T>, segments: readonly strin
   return { found: 'route', route, parameters };
 }
 
-function byLengthOf<T>(paths: readonly KnownPath<T>[]): ReadonlyMap<number, readonly KnownPath<T>[]> {
-  const byLength = new Map<number, KnownPath<T>[]>();
-  for (const path of paths) {
-    const { length } = path.segments;
-    byLength.set(length, [...(byLength.get(length) ?? []), path]);
-  }
-  return byLength;
-}
-
 /** The segments of a path. One trailing slash is ignored; a path without a leading slash has no segments. */
 function segmentsOf(path: string): readonly string[] {
   if (!path.startsWith('/')) return [];
   return path.slice(1, path.length > 2 && path.endsWith('/') ? -1 : undefined).split('/');
 }
 
-function fits(pattern: readonly string[], segments: readonly string[]): boolean {
-  return pattern.every((part, position) =>
-    part.startsWith(':') ? segments[position] !== '' : part === segments[position],
-  );
+/** What the known paths that begin alike have next. */
+interface Place<T> {
+  readonly fixed: Map<string, Place<T>>;
+  variable?: Place<T>;
+  /** The path that ends here. */
+  known?: KnownPath<T>;
 }
 
-function pathsOf<T extends Routable>(routes: Iterable<T>): readonly KnownPath<T>[] {
+function treeOf<T extends Routable>(routes: Iterable<T>): Place<T> {
+  const root: Place<T> = { fixed: new Map() };
+  for (const [path, here] of routesByPath(routes)) {
+    const segments = segmentsOf(path);
+    const known = { variables: variablesOf(segments), routes: here, allow: allowOf(here) };
+    segments.reduce(placeBelow, root).known = known;
+  }
+  return root;
+}
+
+function placeBelow<T>(place: Place<T>, segment: string): Place<T> {
+  if (segment.startsWith(':')) return (place.variable ??= { fixed: new Map() });
+  const next = place.fixed.get(segment) ?? { fixed: new Map() };
+  place.fixed.set(segment, next);
+  return next;
+}
+
+function routesByPath<T extends Routable>(routes: Iterable<T>): ReadonlyMap<string, ReadonlyMap<string, T>> {
   const byPattern = new Map<string, Map<string, T>>();
   for (const route of routes) {
     for (const path of [route.path, ...route.aliases]) {
@@ -105,10 +118,7 @@ function pathsOf<T extends Routable>(routes: Iterable<T>): readonly KnownPath<T>
       byPattern.set(path, here.set(route.method, route));
     }
   }
-  return [...byPattern].map(([path, here]) => {
-    const segments = segmentsOf(path);
-    return { segments, variables: variablesOf(segments), routes: here, allow: allowOf(here) };
-  });
+  return byPattern;
 }
 
 function variablesOf(segments: readonly string[]): KnownPath<unknown>['variables'] {

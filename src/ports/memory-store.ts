@@ -119,8 +119,10 @@ export function openContent(content: MemoryContent, advice: string): MemoryClien
     assertOpen();
     const { position } = content.end;
     const call = [name, expectedPosition, ...texts];
-    if (position === last.position && isSameCall(call, last.call)) return position;
-    if (position !== expectedPosition) throw new StoreConflictError(expectedPosition, position);
+    if (position !== expectedPosition) {
+      if (position === last.position && isSameCall(call, last.call)) return position;
+      throw new StoreConflictError(expectedPosition, position);
+    }
     content[name](texts);
     last = { call, position: content.end.position };
     return last.position;

@@ -44,7 +44,7 @@ export function systemSleep(
       signal?.removeEventListener('abort', wake);
       resolve();
     };
-    const stop = startAlarm(milliseconds, wake, keepAlive ? startTimer : startIdleTimer);
+    const stop = startAlarm(milliseconds, wake, keepAlive ? setTimeout : startIdleTimer);
     signal?.addEventListener('abort', wake);
   });
 }
@@ -73,7 +73,11 @@ export function nextTurn(): Promise<void> {
  * @returns cancels the call
  * @internal
  */
-export function startAlarm(milliseconds: number, end: () => void, start = startTimer): () => void {
+export function startAlarm(
+  milliseconds: number,
+  end: () => void,
+  start: (callback: () => void, milliseconds: number) => Timer = setTimeout,
+): () => void {
   const due = performance.now() + milliseconds;
   const rest = (): Timer => {
     const leftMs = Math.max(0, Math.ceil(due - performance.now()));
@@ -92,13 +96,9 @@ export function startAlarm(milliseconds: number, end: () => void, start = startT
 
 type Timer = ReturnType<typeof setTimeout>;
 
-function startTimer(callback: () => void, milliseconds: number): Timer {
-  return setTimeout(callback, milliseconds);
-}
-
 /** Starts a timer that does not keep the process alive. */
 function startIdleTimer(callback: () => void, milliseconds: number): Timer {
-  const timer = startTimer(callback, milliseconds);
+  const timer = setTimeout(callback, milliseconds);
   // A timer is a number in browsers, which have no process to keep alive, and an object in Node and similar runtimes.
   (timer as { unref?: () => void }).unref?.();
   return timer;

@@ -388,7 +388,12 @@ export function evolve(snapshot: Snapshot, events: readonly AdminEvent[]): Snaps
   assertSnapshot(snapshot);
   if (!Array.isArray(events)) throw new TypeError('events must be a list of events');
   for (const event of events) assertEvent(event);
-  return fold(eventTable, snapshot, events.filter(isKnown));
+  return foldKnown(snapshot, events.filter(isKnown));
+}
+
+/** Folds events that this version has made, or has checked. @internal */
+export function foldKnown(snapshot: Snapshot, events: readonly AdminEvent[]): Snapshot {
+  return fold(eventTable, snapshot, events);
 }
 
 function isKnown({ type }: AdminEvent): boolean {

@@ -1,7 +1,7 @@
 /**
  * The figures of the page against those of the interface.
  */
-import type { DrainRepresentation } from 'gateway-admin-core';
+import type { ResultOf } from 'gateway-admin-core/client';
 import type { Answer, Client } from 'gateway-admin-core/client';
 
 import type { Place } from '../../console/place.ts';
@@ -149,7 +149,7 @@ function nameInLinkOf(link: string): string {
   return decodeURIComponent(link.slice(link.lastIndexOf('/') + 1));
 }
 
-function drainOf(drain: Omit<DrainRepresentation, 'from'> | undefined): string {
+function drainOf(drain: ResultOf<'servers.get'>['drain']): string {
   if (drain === undefined) return '';
   const { state, sessions, connections } = drain;
   return `${state}: ${text.drain.left(sessions, connections)}`;

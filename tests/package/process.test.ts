@@ -240,6 +240,18 @@ describe('a bundle for a browser', () => {
   });
 });
 
+describe('an interface that nothing watches', () => {
+  it('runs nothing for an audit or for instruments, neither for a PATCH nor for a GET', async () => {
+    const { stdout, stderr } = await run(`
+      const { requestRuns } = await import(${JSON.stringify(pathToFileURL(`${root}scripts/request-run.js`).href)});
+      print(JSON.stringify(Object.values(await requestRuns())));`);
+    expect(stderr).toBe('');
+    const unwatched = { status: 200, 'of audit': 0, 'of instrumentation': 0 };
+    const row = expect.objectContaining(unwatched) as unknown;
+    expect(JSON.parse(stdout)).toEqual([row, row]);
+  });
+});
+
 describe('the runtime without Node', () => {
   it.each([
     ["import 'node:fs';", 'imports node:fs'],

@@ -18,6 +18,7 @@ export const found = {
     [21_000_789, 'two abandoned commands had created the same'],
     [10_831, 'a restore took away what an abandoned command had created in vain'],
     [4474, 'the undo of a deletion that was taken back changed nothing, and was said to be possible'],
+    [63_436, 'a service that failed anew, without a reason, was shown with the reason of before'],
     [84_179, 'two abandoned commands had created the same'],
     [1_052_286, 'a listener that its command had deleted and brought back was said to be undoable'],
     [1_054_119, 'a failed monitor that its command had deleted and brought back was said to be undoable'],

@@ -16,7 +16,7 @@ import {
 } from 'gateway-admin-core';
 
 /** Logs the sender of a request in as a user of a snapshot. */
-export type LogIn = (request: AdminRequest, snapshot: Snapshot) => ReturnType<Authenticate>;
+export type LogIn = (request: AdminRequest, snapshot: Snapshot) => Promise<Awaited<ReturnType<Authenticate>>>;
 
 /**
  * Logs in with Basic authentication, through an interface for each snapshot. The interfaces share nothing.

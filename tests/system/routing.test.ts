@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ConnectionRepresentation, GatewayDocument } from 'gateway-admin-core';
+import type { GatewayDocument } from 'gateway-admin-core';
+import type { ResultOf } from 'gateway-admin-core/client';
 
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
@@ -284,8 +285,9 @@ describe('a session of the example gateway', () => {
     const socket = connect(gateway.portOf('S'), '127.0.0.1');
     socket.write(sent);
     const path = '/sessions/1/connections?fields=statistics';
-    const statistics = async (): Promise<ConnectionRepresentation['statistics'] | undefined> =>
-      ((await gateway.get(path)) as readonly Pick<ConnectionRepresentation, 'statistics'>[])[0]?.statistics;
+    const statistics = async (): Promise<ResultOf<'servers.connections'>['statistics'] | undefined> =>
+      ((await gateway.get(path)) as readonly Pick<ResultOf<'servers.connections'>, 'statistics'>[])[0]
+        ?.statistics;
     // Nobody reads before everything on the way is full.
     await until('the buffers are full', async () => ((await statistics())?.high_water_events ?? 0) > 0);
     const received: Buffer[] = [];

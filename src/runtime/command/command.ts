@@ -8,6 +8,7 @@ import { carryOut } from './effect.ts';
 import type { Flight, Position, Progress } from './flight.ts';
 import {
   deletes,
+  eventsOf,
   groupsIn,
   hasIrreversible,
   inverseOf,
@@ -222,11 +223,6 @@ async function undoOne(effect: Effect, flight: Flight): Promise<boolean> {
   const { done } = await carryOut(inverse, flight);
   if (done) flight.runtime.crossings.undone(inverse);
   return done;
-}
-
-/** The events of stages. @internal */
-export function eventsOf(stages: Group): readonly AdminEvent[] {
-  return stages.map(({ event }) => event);
 }
 
 function refusalText(

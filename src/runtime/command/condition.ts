@@ -44,7 +44,9 @@ export function transitionAt(
     const found = route.find(snapshot, parameters);
     // The refusal rests on the collection, because a command in flight may create the resource.
     if (!found.ok) return refused(snapshot, found.problem, [collectionOf(route)]);
-    const failed = failureOf(conditions, () => tagOf(route, snapshot, found.value));
+    const etagOf = (): string | undefined =>
+      tagOf(route, found.value, snapshot.epoch, route.version?.(snapshot, found.value));
+    const failed = failureOf(conditions, etagOf);
     if (failed !== undefined) return refused(snapshot, failed, [route.link(found.value)]);
     return decide(snapshot, found.value, context);
   };
@@ -69,19 +71,18 @@ export function failureOf(
 /**
  * The entity tag of a resource; `undefined` if the resource has none.
  *
+ * @param version - the version of the representation, in the snapshots of the epoch
  * @param projection - what is shown of the resource; left out if all is
  * @internal
  */
 export function tagOf(
-  route: BoundResourceRoute,
-  snapshot: Snapshot,
+  { conditionTag }: BoundResourceRoute,
   thing: unknown,
+  epoch: string,
+  version: Version | undefined,
   projection?: string,
 ): string | undefined {
-  const version = route.version?.(snapshot, thing);
-  return version === undefined
-    ? route.conditionTag?.(thing)
-    : formatEtag(snapshot.epoch, version, projection);
+  return version === undefined ? conditionTag?.(thing) : formatEtag(epoch, version, projection);
 }
 
 const stillTheSame = problem(
@@ -101,9 +102,17 @@ function collectionOf({ id }: BoundResourceRoute): string {
   return `/${id.slice(0, id.indexOf('.'))}`;
 }
 
-/** The version of the resource at a place; `undefined` if its representation has no entity tag. @internal */
-export function versionAt({ route, parameters }: Place, snapshot: Snapshot): Version | undefined {
-  const found = route.find(snapshot, parameters);
+/**
+ * The version of the resource at a place; `undefined` if its representation has no entity tag.
+ *
+ * @param found - the resource, if it was looked up before
+ * @internal
+ */
+export function versionAt(
+  { route, parameters }: Place,
+  snapshot: Snapshot,
+  found = route.find(snapshot, parameters),
+): Version | undefined {
   if (found.ok) return route.version?.(snapshot, found.value);
   return route.kind === 'command' ? route.versionWhenGone?.(snapshot, parameters) : undefined;
 }

@@ -7,21 +7,22 @@
  */
 import { linkKey } from '../../core/link.ts';
 import type { CrossingReport } from '../../core/report.ts';
-import { effectTable, type Effect, type HostReport } from '../../resources/index.ts';
+import { sameJson, type Json, type JsonObject } from '../../json/value.ts';
+import { effectTable, type Effect } from '../../resources/index.ts';
 import { aspectKey, aspectOf, isIrreversible } from './stage.ts';
 
 /** The reports about one aspect of a resource while a command holds the resource. */
 interface Crossing {
   readonly commandId: string;
-  /** The last report before the present call of the host; holds if the host refuses that call. */
-  earlier: unknown;
-  /** The last report since the present call of the host. */
-  later: unknown;
+  /** What was reported before `later`. Of the time before the present call, it holds if the host refuses that call. */
+  earlier: JsonObject | undefined;
+  /** What was reported last, since the present call of the host. */
+  later: JsonObject | undefined;
 }
 
 /**
- * Keeps the crossing reports of all commands in flight. One report for each aspect is enough, because each report gives
- * the whole of the aspect.
+ * Keeps the crossing reports of all commands in flight. The last two that differ are enough for each aspect: a report
+ * gives the whole of the aspect, but for a reason, which holds until something else is reported.
  *
  * @internal
  */
@@ -65,8 +66,11 @@ export class Crossings {
     const key = linkKey(link);
     const crossing =
       this.#byAspect.get(aspectKey(key, aspect)) ?? this.#byAspect.get(aspectKey(key, 'membership'));
-    if (crossing !== undefined) crossing.later = report;
-    return crossing !== undefined;
+    if (crossing === undefined) return false;
+    const { earlier, later } = crossing;
+    if (!isRepeated(later ?? earlier, report)) crossing.earlier = later ?? earlier;
+    crossing.later = isRepeated(later, report) ? { ...later, ...report } : report;
+    return true;
   }
 
   /** Gives the reports that hold after a settlement of a command, in order, and forgets them. */
@@ -76,14 +80,24 @@ export class Crossings {
       const crossing = this.#byAspect.get(aspect);
       if (crossing?.commandId !== commandId) continue;
       this.#byAspect.delete(aspect);
-      reports.push(crossing.earlier, crossing.later);
+      if (crossing.earlier !== undefined) reports.push(crossing.earlier);
+      if (crossing.later !== undefined) reports.push(crossing.later);
     }
     this.#aspects.delete(commandId);
-    return reports.filter((report) => report !== undefined);
+    return reports;
   }
 }
 
-function reportOf(effect: Effect): HostReport | undefined {
-  const row = effectTable[effect.type] as { readonly confirms?: (effect: Effect) => HostReport };
+/** Whether a report says again what an earlier one has said. A repeated report need not give the reason again. */
+function isRepeated(one: JsonObject | undefined, other: JsonObject): boolean {
+  return one !== undefined && sameJson(withoutReason(one), withoutReason(other));
+}
+
+function withoutReason({ reason: _reason, started: _started, ...rest }: JsonObject): Json {
+  return rest;
+}
+
+function reportOf(effect: Effect): JsonObject | undefined {
+  const row = effectTable[effect.type] as { readonly confirms?: (effect: Effect) => JsonObject };
   return row.confirms?.(effect);
 }

@@ -31,20 +31,16 @@ type Standing = 'awaited' | 'unknown' | 'done' | 'closed' | 'abandoned';
 /** A call of `apply`. */
 class Call {
   standing: Standing = 'awaited';
-  #ending: Ending;
-  #wake: () => void = () => undefined;
+  ending: Ending;
+  #wake: (() => void) | undefined;
 
   constructor(ending?: Ending) {
-    this.#ending = ending;
-  }
-
-  get ending(): Ending {
-    return this.#ending;
+    this.ending = ending;
   }
 
   end(ending: Ending): void {
-    this.#ending = ending;
-    this.#wake();
+    this.ending = ending;
+    this.#wake?.();
   }
 
   /** Sleeps until the time has passed, the call ends, or the search ends. */
@@ -197,7 +193,8 @@ const notInPlace = 'The gateway did not confirm the change, and then said that t
 
 async function findOut(effect: Effect, flight: Flight, call: Call): Promise<EffectOutcome> {
   let search: AbortSignal | undefined;
-  for (const pauses = backoff(inspectPauses); ;) {
+  let pauses: ReturnType<typeof backoff> | undefined;
+  for (;;) {
     // Read before `inspect` is called. If `apply` settles during `inspect`, the answer may be older than the effect.
     const before = call.ending;
     if (isKnown(before)) return before;
@@ -207,6 +204,7 @@ async function findOut(effect: Effect, flight: Flight, call: Call): Promise<Effe
     if (seen === 'not-in-place' && before === 'unclear') return { done: false, reason: notInPlace };
     if (isKnown(call.ending)) return call.ending;
     search ??= answerUnknown(effect, flight, call);
+    pauses ??= backoff(inspectPauses);
     if (call.ending === before) await call.pause(flight.runtime.clock, pauses.next().value, search);
     if (wasAbandoned(search)) search.throwIfAborted();
   }

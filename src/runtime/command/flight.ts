@@ -22,7 +22,7 @@ import {
   type Closed,
   type Execution,
 } from './execution.ts';
-import { isActing, type Group } from './stage.ts';
+import { eventsOf, isActing, type Group } from './stage.ts';
 
 /** A command in flight, without its outcome. @internal */
 export type Command = Omit<CommandInFlight, 'outcome' | 'progress'>;
@@ -111,6 +111,7 @@ export interface FlightOptions {
 
 /** A command in flight. @internal */
 export class Flight {
+  readonly id: string;
   readonly command: Command;
   readonly runtime: Runtime;
   readonly span: CommandSpan | undefined;
@@ -121,6 +122,8 @@ export class Flight {
   outcome: CommandInFlight['outcome'] = 'pending';
   /** How far the command has come, if it has several groups. */
   progress: Progress | undefined;
+  /** The keys of the links of the resources that the flight holds; empty before it is in the table. */
+  keys: readonly string[] = [];
   /** Resolves when the command has left the table of commands in flight. */
   left: Promise<void> = Promise.resolve();
   readonly #options: FlightOptions;
@@ -132,14 +135,11 @@ export class Flight {
   #search: AbortController | undefined;
 
   constructor(command: Command, options: FlightOptions, runtime: Runtime) {
+    this.id = command.id;
     this.command = command;
     this.runtime = runtime;
     this.span = options.span;
     this.#options = options;
-  }
-
-  get id(): string {
-    return this.command.id;
   }
 
   /** Whether a caller got the answer that the outcome is unknown. */
@@ -185,7 +185,7 @@ export class Flight {
     const effects = group.filter(isActing).map(({ effect }) => effect);
     if (effects.length === 0) return;
     const { id: command, resources } = this.command;
-    const events = group.map(({ event }) => event);
+    const events = eventsOf(group);
     const record = { type: 'intent', command, resources, part: done, of, events, effects } as const;
     const keeping = { record, resources, use: 'before', then: () => undefined } as const;
     try {

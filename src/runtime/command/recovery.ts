@@ -10,13 +10,14 @@
  */
 import { ownerOf } from '../../core/link.ts';
 import type { AdminEvent } from '../../resources/index.ts';
-import { eventsOf, undo, settleGroups, type Performed, type RefusedGroup } from './command.ts';
+import { undo, settleGroups, type Performed, type RefusedGroup } from './command.ts';
 import { findOutAgain, inspect } from './effect.ts';
 import type { Flight } from './flight.ts';
 import type { OpenCommand } from '../journal/record.ts';
 import {
   aspectOf,
   deletes,
+  eventsOf,
   groupsOf,
   inverseOf,
   isActing,

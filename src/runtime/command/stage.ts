@@ -153,6 +153,11 @@ export function wayBack(settled: readonly Stage[], snapshot: Snapshot, context: 
   return decision.outcome === 'accepted' ? groupsOf(decision) : [];
 }
 
+/** The events of stages. @internal */
+export function eventsOf(stages: Group): readonly AdminEvent[] {
+  return stages.map(({ event }) => event);
+}
+
 /** Whether a stage has an effect. @internal */
 export function isActing(stage: Stage): stage is ActingStage {
   return stage.effect !== undefined;

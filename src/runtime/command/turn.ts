@@ -193,7 +193,8 @@ export class Turns {
   /** Puts a command into the table of commands in flight until the work that performs the command ends. */
   hold(flight: Flight, work: () => Promise<void>): void {
     this.#inFlight.set(flight.id, flight);
-    for (const key of keysOf(flight.command.resources)) this.#holders.set(key, flight);
+    flight.keys = keysOf(flight.command.resources);
+    for (const key of flight.keys) this.#holders.set(key, flight);
     if (flight.isUnknown) this.#countCommands();
     else this.#pendingCount += 1;
     flight.left = work().finally(() => {
@@ -245,8 +246,11 @@ export class Turns {
   }
 
   #refuseHeld(keys: readonly string[]): Refusal | undefined {
-    const flight = keys.map((key) => this.#holders.get(key)).find((each) => each?.isUnknown === true);
-    return flight && inProgress(flight.id);
+    for (const key of keys) {
+      const flight = this.#holders.get(key);
+      if (flight?.isUnknown === true) return inProgress(flight.id);
+    }
+    return undefined;
   }
 
   /** Refuses waiting commands and later ones. Resolves when the commands in flight have left the table. */
@@ -267,18 +271,17 @@ export class Turns {
 
   #release(flight: Flight): void {
     this.#inFlight.delete(flight.id);
-    for (const key of keysOf(flight.command.resources))
-      if (this.#holders.get(key) === flight) this.#holders.delete(key);
+    for (const key of flight.keys) if (this.#holders.get(key) === flight) this.#holders.delete(key);
     if (flight.isUnknown) this.#pump();
     else this.#makeRoom(flight);
   }
 
   /** Lets the commands go on that have waited for a flight, because the flight is not pending any more. */
-  #makeRoom({ command }: Flight): void {
+  #makeRoom({ keys }: Flight): void {
     const wasFull = this.#pendingCount >= this.#ground.limits.maxInFlight;
     this.#pendingCount -= 1;
     if (wasFull) return this.#pumpAll();
-    this.#wake(keysOf(command.resources));
+    this.#wake(keys);
     return this.#pump();
   }
 

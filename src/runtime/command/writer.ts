@@ -80,21 +80,11 @@ export class Writer {
       crossings: new Crossings(),
       foldUnkept: ground.coordinator?.fold ?? evolving,
       present: () => this.#snapshot,
-      record: (next, events) => {
-        this.#record(next, events);
-      },
-      foldCrossing: (commandId) => {
-        this.#foldCrossing(commandId);
-      },
+      record: this.#record,
+      foldCrossing: this.#foldCrossing,
       holdAsUnknown: (flight) => this.#turns.holdAsUnknown(flight),
     };
-    this.#turns = new Turns(ground, {
-      decide: (request) => this.#decide(request),
-      ended: (decision, request) => this.#ended(decision, request),
-      begin: (decision, waiting) => {
-        this.#begin(decision, waiting);
-      },
-    });
+    this.#turns = new Turns(ground, { decide: this.#decide, ended: this.#ended, begin: this.#begin });
   }
 
   /** Decides the waiting commands again: others may have got out of their way. */
@@ -123,7 +113,7 @@ export class Writer {
    *
    * @throws the error that the transition throws; TypeError if the transition returns no decision
    */
-  #decide(request: CommandRequest): Decided {
+  readonly #decide = (request: CommandRequest): Decided => {
     const { mark, digits = () => ownCommand } = request.planned ?? {};
     if (mark === undefined) return this.#decideUnmarked(request);
     const { life } = this.#ground;
@@ -146,7 +136,7 @@ export class Writer {
     // The plan is that of this moment, but to make all of it takes long.
     const reason = problem('precondition-failed', misfit);
     return { ...refused(this.#snapshot, reason, decision.resources), [completing]: steps };
-  }
+  };
 
   /**
    * Makes the plan of a command. Changes nothing. With a mark, refused if the command would not do what that plan
@@ -230,11 +220,11 @@ export class Writer {
     return this.#turns.wait(request);
   }
 
-  #ended(decision: Unaccepted, { signal }: CommandRequest): Execution | Promise<Execution> {
+  readonly #ended = (decision: Unaccepted, { signal }: CommandRequest): Execution | Promise<Execution> => {
     const { [completing]: steps } = decision;
     if (steps === undefined) return ended(decision);
     return this.#inTurns(steps, signal).then((problem) => ({ outcome: 'refused', problem, events: [] }));
-  }
+  };
 
   /** The commands in flight, in the order of their turns. */
   commands(): readonly CommandInFlight[] {
@@ -288,26 +278,30 @@ export class Writer {
   }
 
   /** Folds the reports that have crossed a command. A contradiction is no error: the effect can have ended later. */
-  #foldCrossing(commandId: string): void {
+  readonly #foldCrossing = (commandId: string): void => {
     const reports = this.#runtime.crossings.take(commandId);
     if (reports.length > 0) this.#foldReports(reports);
-  }
+  };
 
   /**
    * Makes `next` the current snapshot, and publishes the events that led to it. Adds `service.drained` and
    * `server.drained`, which no journal has: they follow from the sessions and connections, which the host reports again
    * after a restart.
    */
-  #record(next: Snapshot, events: readonly AdminEvent[]): void {
+  readonly #record = (next: Snapshot, events: readonly AdminEvent[]): void => {
     const before = this.#snapshot;
     this.#snapshot = next;
     this.#departed.take(events);
     this.#ground.journal.mark(next.revision);
     const drains = changedDrains(before, next);
-    const drained = drainedOf(drains, before, next, this.#ground.clock.now()) as readonly AdminEvent[];
-    this.#ground.log.append(next.revision, drained.length === 0 ? events : [...events, ...drained]);
+    let published = events;
+    if (drains.length > 0) {
+      const drained = drainedOf(drains, before, next, this.#ground.clock.now());
+      published = [...events, ...(drained as readonly AdminEvent[])];
+    }
+    this.#ground.log.append(next.revision, published);
     this.#ground.onChanged(drains);
-  }
+  };
 
   /**
    * Finds out the outcomes of the commands of earlier lives. An open command can still undo its effects, so the host is
@@ -395,7 +389,7 @@ export class Writer {
     await this.#turns.close();
   }
 
-  #begin(decision: Acceptance, waiting: Waiting): void {
+  readonly #begin = (decision: Acceptance, waiting: Waiting): void => {
     const { request, resolve, reject } = waiting;
     const { coordinator } = this.#ground;
     const { trace = {}, journal = this.#ground.journal, restsOn: links = [] } = request;
@@ -434,7 +428,7 @@ export class Writer {
       }
     };
     this.#turns.hold(flight, work);
-  }
+  };
 
   async #perform(
     flight: Flight,

@@ -27,7 +27,7 @@ import {
 } from '../../problem.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { answerInTime, type HostDeadline } from '../host/waiting.ts';
+import { answerInTime } from '../host/waiting.ts';
 import { callHost } from '../host/guard.ts';
 import { isThenable } from '../host/check.ts';
 import { wrongAnswer } from '../host/host-error.ts';
@@ -54,15 +54,20 @@ interface Asked {
   readonly query: { readonly dryRun: boolean };
   /** Gets the caller before anything about the route is decided; `undefined` if the request changes nothing. */
   readonly attempt: { caller?: { readonly principal: Principal | undefined } } | undefined;
+  /** Gets the caller who may use the route. */
+  caller: Caller;
 }
+
+/** Why a caller is not admitted: `unauthenticated`, `login-throttled`, `overloaded`, `forbidden` or `read-only`. */
+type Refusal = Problem<ProblemCode> | undefined;
 
 /**
  * Finds the caller of a request, and decides whether the caller may use the route.
  *
- * @returns the caller, or a problem: `unauthenticated`, `login-throttled`, `forbidden` or `read-only`
+ * @returns `undefined` if the caller may
  * @internal
  */
-export function admit(running: Running, asked: Asked): Result<Caller> | Promise<Result<Caller>> {
+export function admit(running: Running, asked: Asked): Refusal | Promise<Refusal> {
   const { coordinator, writer } = running;
   return coordinator === undefined
     ? admitOn(writer.snapshot, running, asked)
@@ -70,70 +75,62 @@ export function admit(running: Running, asked: Asked): Result<Caller> | Promise<
 }
 
 /** Decides again if other nodes have changed the users, or the read-only mode, on which a refusal rests. */
-async function admitTwice(running: Running, asked: Asked, { catchUp }: Coordinator): Promise<Result<Caller>> {
+async function admitTwice(running: Running, asked: Asked, { catchUp }: Coordinator): Promise<Refusal> {
   const { route, request } = asked;
   const { headers, principal } = request;
   const before = running.writer.snapshot;
-  const admitted = await admitOn(before, running, asked);
-  if (admitted.ok || ![unauthenticated, readOnly].includes(admitted.problem)) return admitted;
+  const refused = await admitOn(before, running, asked);
+  if (refused !== unauthenticated && refused !== readOnly) return refused;
   // A read may be as old as the last look at the log, and a caller without credentials is unknown at every node.
-  const isNamed = admitted.problem === readOnly || (headers['authorization'] ?? principal) !== undefined;
-  if (route.kind !== 'command' || !isNamed) return admitted;
+  const isNamed = refused === readOnly || (headers['authorization'] ?? principal) !== undefined;
+  if (route.kind !== 'command' || !isNamed) return refused;
   const unread = await catchUp(['/users']);
-  if (unread !== undefined) return { ok: false, problem: unread.problem as Problem<ProblemCode> };
+  if (unread !== undefined) return unread.problem as Problem<ProblemCode>;
   const now = running.writer.snapshot;
-  const isMoved = admitted.problem === readOnly ? !running.mode.isReadOnly : now.users !== before.users;
-  if (!isMoved) return admitted;
+  const isMoved = refused === readOnly ? !running.mode.isReadOnly : now.users !== before.users;
+  if (!isMoved) return refused;
   // A principal that the host has given is still the user of before. A password is checked again.
   return admitOn(typeof principal === 'object' ? before : now, running, asked);
 }
 
 /** Decides on the caller as a snapshot knows the users. */
-function admitOn(before: Snapshot, running: Running, asked: Asked): Result<Caller> | Promise<Result<Caller>> {
-  const { request, attempt } = asked;
-  const decide = (principal: Result<Principal | undefined>): Result<Caller> => {
-    if (!principal.ok) return principal;
-    if (attempt !== undefined) attempt.caller = { principal: principal.value };
-    return decideOn(running, asked, { principal: principal.value, before });
-  };
-  // Without a promise where nobody logs in: a promise takes as long as to find a resource.
-  if (isOpen(running, request, before)) return decide(ok(undefined));
-  return identify(running, request, before).then(decide);
+function admitOn(before: Snapshot, running: Running, asked: Asked): Refusal | Promise<Refusal> {
+  const { request } = asked;
+  // Without a promise where the caller is known at once: a promise takes as long as to find a resource.
+  const known = isOpen(running, request, before) ? ok(undefined) : identify(running, request, before);
+  return known instanceof Promise
+    ? known.then((later) => decideOn(running, asked, later, before))
+    : decideOn(running, asked, known, before);
 }
 
 /** Decides whether a caller may use a route. */
 function decideOn(
   running: Running,
   asked: Asked,
-  { principal, before }: { readonly principal: Principal | undefined; readonly before: Snapshot },
-): Result<Caller> {
-  const refusalIn = (snapshot: Snapshot): Problem<ProblemCode> | undefined => {
+  known: Result<Principal | undefined>,
+  before: Snapshot,
+): Refusal {
+  if (!known.ok) return known.problem;
+  const principal = known.value;
+  if (asked.attempt !== undefined) asked.attempt.caller = { principal };
+  const refusalIn = (snapshot: Snapshot): Refusal => {
     const isKnown =
       principal === undefined
         ? isOpen(running, asked.request, snapshot)
         : isSameUser(principal, before, snapshot);
-    if (!isKnown) return unauthenticated;
-    return refusalTo(principal, running, asked);
+    return isKnown ? refusalTo(principal, running, asked) : unauthenticated;
   };
-  const refusal = refusalIn(running.writer.snapshot);
-  return refusal === undefined ? ok({ principal, refusalIn }) : { ok: false, problem: refusal };
+  const refused = refusalIn(running.writer.snapshot);
+  if (refused === undefined) asked.caller = { principal, refusalIn };
+  return refused;
 }
 
 /** Why a caller may not use a route now, by the rights of the caller and the read-only mode. @internal */
-export function refusalTo(
-  principal: Principal | undefined,
-  running: Running,
-  usage: Usage,
-): Problem<ProblemCode> | undefined {
-  return forbiddenTo(principal, running, usage) ?? readOnlyRefusal(running, usage);
-}
-
-/**
- * The refusal of a request by the read-only mode; `undefined` if the mode is off, or has nothing against the request.
- */
-function readOnlyRefusal({ mode }: Running, { route, query }: Usage): typeof readOnly | undefined {
-  const isAllowed = route.kind !== 'command' || route.worksReadOnly === true || query.dryRun;
-  return !isAllowed && mode.isReadOnly ? readOnly : undefined;
+export function refusalTo(principal: Principal | undefined, running: Running, usage: Usage): Refusal {
+  const { route, query } = usage;
+  const isWrite = route.kind === 'command' && route.worksReadOnly !== true && !query.dryRun;
+  const refused = forbiddenTo(principal, running, usage);
+  return refused ?? (isWrite && running.mode.isReadOnly ? readOnly : undefined);
 }
 
 /** Whether a request needs no log-in, because the interface has none, or has none yet. @internal */
@@ -141,12 +138,14 @@ export function isOpen({ isOpenAt }: Running, { principal }: AdminRequest, snaps
   return principal === undefined && isOpenAt(snapshot);
 }
 
-async function identify(
+/** Asks the host who sends a request. Only an answer that is given later has a deadline. */
+function identify(
   running: Running,
   request: AdminRequest,
   snapshot: Snapshot,
-): Promise<Result<Principal>> {
-  const { clock, limits } = running;
+): Result<Principal> | Promise<Result<Principal>> {
+  const { authenticate, clock, limits } = running;
+  const { principal } = request;
   let verifying = 0;
   const verify: Parameters<Authenticate>[2] = async (name, password) => {
     verifying += 1;
@@ -155,38 +154,26 @@ async function identify(
     running.instruments?.logIn(verified, request);
     return verified;
   };
+  let answer: unknown = principal;
+  if (typeof principal === 'function') answer = principal();
+  else if (principal === undefined) answer = authenticate?.(request, snapshot, verify);
+  if (!isThenable(answer)) return principalFrom(answer);
+  const call = principal === undefined ? 'authenticate' : 'principal';
   const deadline = { clock, deadlineMs: limits.hashDeadlineMs, isWaiting: () => verifying > 0 };
-  const principal: unknown = await callerOf(running, request, { snapshot, verify, deadline });
-  if (isPrincipal(principal)) return ok(principal);
-  if (principal === 'throttled')
+  return answerInTime(call, deadline, () => answer).then(principalFrom);
+}
+
+/** Gives the caller that a hook names. */
+function principalFrom(answer: unknown): Result<Principal> {
+  if (isPrincipal(answer)) return ok(answer);
+  if (answer === 'throttled')
     return fail('login-throttled', 'Too many log-ins at once. Try again in a second.');
-  if (principal === 'overloaded')
+  if (answer === 'overloaded')
     return fail('overloaded', 'The password was not checked in time. Try again later.');
   return { ok: false, problem: unauthenticated };
 }
 
-/** Asks the host who sends a request. */
-async function callerOf(
-  { authenticate }: Running,
-  request: AdminRequest,
-  {
-    snapshot,
-    verify,
-    deadline,
-  }: {
-    readonly snapshot: Snapshot;
-    readonly verify: Parameters<Authenticate>[2];
-    readonly deadline: HostDeadline;
-  },
-): Promise<unknown> {
-  const { principal } = request;
-  if (typeof principal === 'function')
-    return answerInTime('principal', deadline, async () => (await principal()) as unknown);
-  if (principal !== undefined || authenticate === undefined) return principal;
-  return answerInTime('authenticate', deadline, () => authenticate(request, snapshot, verify));
-}
-
-/** Whether a hook has returned a principal. Hosts without types also return `null`, `false` or a promise. */
+/** Whether a hook has returned a principal. Hosts without types also return `null` or `false`. */
 function isPrincipal(value: unknown): value is Principal {
   return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
 }
@@ -196,19 +183,29 @@ function isPrincipal(value: unknown): value is Principal {
  * or none. A new hash of the same password does not. A caller who is no admin user is the same.
  */
 function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boolean {
+  if (now.users === before.users) return true;
   return before.users.find(name)?.version.command === now.users.find(name)?.version.command;
 }
 
 /** How a caller wants to use a route. */
 type Usage = Pick<Asked, 'route' | 'parameters' | 'query'>;
 
-/** Why a caller may not use a route; `undefined` if the caller may. @internal */
-export function forbiddenTo(
-  principal: Principal | undefined,
-  running: Running,
-  usage: Usage,
-): Problem<ProblemCode> | undefined {
-  return isAllowed(running, principal, usage) ? undefined : forbidden(running, principal, usage);
+/**
+ * Why a caller may not use a route; `undefined` if the caller may. Only `true` allows: a hook that returns nothing, or
+ * a promise, must not allow anybody.
+ *
+ * @internal
+ */
+export function forbiddenTo(principal: Principal | undefined, running: Running, usage: Usage): Refusal {
+  const { authorize, onError } = running;
+  if (authorize === undefined) return undefined;
+  const { route, parameters, query } = usage;
+  const ask = (): unknown => authorize(principal, route, canonical(parameters), { dryRun: query.dryRun });
+  const allowed = callHost('authorize', ask);
+  if (allowed === true) return undefined;
+  // To give nothing is a usual way to refuse. A promise is not: the host must know that its rule allows nobody.
+  if (isThenable(allowed)) onError(wrongAnswer('authorize', allowed, 'true or false'));
+  return forbidden(running, principal, usage);
 }
 
 /** What `GET /` shows of a caller. A role that the host gives wrongly is not shown. @internal */
@@ -227,20 +224,6 @@ export function shownCaller(
     onError(error);
     return { user };
   }
-}
-
-/** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
-function isAllowed(
-  { authorize, onError }: Running,
-  principal: Principal | undefined,
-  { route, parameters, query: { dryRun } }: Usage,
-): boolean {
-  if (authorize === undefined) return true;
-  const ask = (): unknown => authorize(principal, route, canonical(parameters), { dryRun });
-  const allowed = callHost('authorize', ask);
-  // To give nothing is a usual way to refuse. A promise is not: the host must know that its rule allows nobody.
-  if (isThenable(allowed)) onError(wrongAnswer('authorize', allowed, 'true or false'));
-  return allowed === true;
 }
 
 const unauthenticated = problem(

@@ -1,7 +1,7 @@
 /**
  * Arrivals: requests on their way through the steps of the handler, with what each step has found out.
  */
-import type { PathParameters, Route } from '../../http/route.ts';
+import type { May, PathParameters, Route } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
 import type { Json } from '../../json/value.ts';
 import type { Problem, Result } from '../../problem.ts';
@@ -28,6 +28,8 @@ export interface Arrival<R extends Route = BoundRoute> {
   caller: Caller;
   conditions: Conditions;
   body: Json;
+  /** What the caller may do with the resource; `undefined` if the request does not ask. */
+  may: readonly May[] | undefined;
 }
 
 /** What is known of a request at its arrival. */
@@ -65,6 +67,7 @@ export function arrive<R extends Route>({
     caller: nobody,
     conditions: {},
     body: null,
+    may: undefined,
   };
 }
 
@@ -76,6 +79,9 @@ export type Step<R extends Route = BoundRoute> = (
   arrival: Arrival<R>,
   running: Running,
 ) => Reply | undefined | Promise<Reply | undefined>;
+
+/** The steps of a request, by the kind of its route. @internal */
+export type Ways<R extends Route> = Readonly<Record<R['kind'], readonly Step<R>[]>>;
 
 /** Takes steps until one replies. @internal */
 export function take<R extends Route>(

@@ -29,11 +29,12 @@ export async function readBody(
   // The type of a body that may be missing counts if there is a body: `curl -d ''` names one.
   if (mediaType !== undefined && !isAccepted && !rule.mayLackBody) return unsupported(rule);
   if (Number(request.headers['content-length'] ?? 0) > limits.maxBodyBytes) return tooLarge(limits);
-  const read = (): Promise<Uint8Array> => bytesOf(request, limits.maxBodyBytes);
-  const isThere = typeof request.body !== 'function';
-  const body = isThere
-    ? await read()
-    : await beforeDeadline(clock, limits.bodyDeadlineMs, () => unlessClosing(read, closing));
+  const body =
+    typeof request.body === 'function'
+      ? await beforeDeadline(clock, limits.bodyDeadlineMs, () =>
+          unlessClosing(() => bytesOf(request, limits.maxBodyBytes), closing),
+        )
+      : await bytesOf(request, limits.maxBodyBytes);
   if (body === 'late') return tooLate(limits);
   if (body === 'closed') return interfaceCloses;
   if (body.length > limits.maxBodyBytes) return tooLarge(limits);

@@ -2,12 +2,12 @@
  * The guard: lets an endpoint of the host use the log-in and the roles of the interface, and leave audit records.
  */
 import type { AdminRequest, AdminResponse, Principal } from '../../http/message.ts';
-import { hostRoute, type Role, type Route } from '../../http/route.ts';
+import { hostRoute, type HostRoute, type Role } from '../../http/route.ts';
 import { arrive } from './arrival.ts';
 import type { Running } from '../running.ts';
 import { run } from './handler.ts';
 import { empty } from './respond.ts';
-import { hostSteps } from './step.ts';
+import { hostWays } from './step.ts';
 
 /** The decision about a request to an endpoint of the host. @internal */
 export type Guarded =
@@ -17,7 +17,7 @@ export type Guarded =
 /** Makes the `guard` function of an interface. @internal */
 export function createGuard(running: Running): (request: AdminRequest, role: Role) => Promise<Guarded> {
   return async (given, role) => {
-    const ended = await run<Route, never>(running, given, hostSteps, ({ request, problem: fault }) => {
+    const ended = await run<HostRoute, never>(running, given, hostWays, ({ request, problem: fault }) => {
       const preflight = request.headers['access-control-request-method'];
       // A preflight has no credentials (Fetch Standard, CORS protocol). The actual request is guarded.
       if (request.method === 'OPTIONS' && preflight !== undefined) return empty(204, { allow: preflight });

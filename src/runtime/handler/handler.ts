@@ -13,13 +13,13 @@ import { boundRoutes, type BoundRoute } from '../../resources/index.ts';
 import { LateAnswer } from '../host/waiting.ts';
 import type { Limits } from '../limits.ts';
 import { accessHeaders } from './access.ts';
-import { arrive, take, type Arrival, type Step } from './arrival.ts';
+import { arrive, take, type Arrival, type Ways } from './arrival.ts';
 import type { Running } from '../running.ts';
 import { crossOriginHeaders } from './origin.ts';
 import { parseQuery } from './query.ts';
 import { checkRequest, hasLeft, RequestError, type CheckedRequest } from './request.ts';
 import { empty, refusal, type Reply } from './respond.ts';
-import { steps } from './step.ts';
+import { ways } from './step.ts';
 
 /**
  * The result of `handle`: a response, or `matched: false` if the interface has nothing at the path. The host can then
@@ -58,16 +58,19 @@ const router = createRouter(boundRoutes);
 export function createRequestHandler(running: Running): (request: AdminRequest) => Promise<Handled> {
   return async (given) => {
     const span = running.instruments?.request();
-    const ended = await run(running, given, steps, (checked) => {
+    const ended = await run(running, given, ways, (checked) => {
       const { request } = checked;
       span?.received(request);
-      const match = router.match(request.method, partsOf(request).path);
+      const { path, query } = partsOf(request);
+      const match = router.match(request.method, path);
       if (match.found === 'nothing') return undefined;
-      const fault = targetFault(request, running.limits) ?? checked.problem;
+      const isTooLong = request.target.length > running.limits.maxTargetBytes;
+      const fault = isTooLong ? targetTooLong(running.limits) : checked.problem;
       if (match.found === 'path')
         return fault === undefined ? withoutRoute(request, match.path) : refusal(fault);
       span?.routed(match.route.id);
-      return arrivalOf(request, match, fault);
+      // A request with such a fault is refused, so its query does not matter, and can be too long to parse.
+      return arrivalOf(request, match, fault === undefined ? query : '', fault);
     });
     if (ended?.outcome !== 'answered') return { matched: false };
     span?.ended(ended.response.status, ended.problem);
@@ -94,7 +97,7 @@ type Ended<R extends Route> =
 export async function run<R extends Route, Nothing extends undefined>(
   running: Running,
   given: AdminRequest,
-  way: readonly Step<R>[],
+  ways: Ways<R>,
   begin: (checked: CheckedRequest) => Arrival<R> | Reply | Nothing,
 ): Promise<Ended<R> | Nothing> {
   let request: AdminRequest | undefined;
@@ -107,7 +110,7 @@ export async function run<R extends Route, Nothing extends undefined>(
     if (begun === undefined) return begun;
     if ('route' in begun) {
       arrival = begun;
-      const taken = take(way, arrival, running);
+      const taken = take(ways[arrival.route.kind as R['kind']], arrival, running);
       reply = taken instanceof Promise ? await taken : taken;
       if (reply === undefined) return { outcome: 'admitted', arrival };
     } else reply = begun;
@@ -149,18 +152,18 @@ function partsOf({ target }: AdminRequest): { readonly path: string; readonly qu
 /**
  * A route was found: the request is ready for its steps.
  *
+ * @param raw - the query as the client sent it
  * @param headerOrLengthFault - what is wrong with the headers, or with the length of the target
  */
 function arrivalOf(
   request: AdminRequest,
   match: Extract<Match<BoundRoute>, { readonly route: BoundRoute }>,
+  raw: string,
   headerOrLengthFault: Problem | undefined,
 ): Arrival {
   const { route } = match;
   const isBroken = match.found === 'broken-escape';
   const pathFault = isBroken ? problem('path-encoding-invalid', brokenEscape('path')) : undefined;
-  // A request with such a fault is refused, so its query does not matter, and can be too long to parse.
-  const raw = headerOrLengthFault === undefined ? partsOf(request).query : '';
   const query = parseQuery(route, raw);
   // An attempt with a faulty query leaves an audit record, and a dry run leaves none. A faulty query is not parsed.
   const isDryRun = query.ok
@@ -187,7 +190,7 @@ function complete(running: Running, request: AdminRequest, reply: Reply): Reply 
   const every = running.coordinator?.headers;
   const isWhole = access === undefined && origin === undefined && every === undefined;
   const whole = isWhole ? reply : { ...reply, headers: { ...access, ...reply.headers, ...origin, ...every } };
-  return withoutBody(request, whole);
+  return request.method === 'HEAD' ? withoutBody(whole) : whole;
 }
 
 const internalError =
@@ -197,9 +200,7 @@ const internalError =
 const nothingDone = 'The program that called handle must correct the request. Nothing was changed.';
 
 /** HEAD is GET without the body (RFC 9110 §9.3.2). */
-function withoutBody({ method }: AdminRequest, reply: Reply): Reply {
-  if (method !== 'HEAD') return reply;
-  const { body: _body, ...rest } = reply;
+function withoutBody({ body: _body, ...rest }: Reply): Reply {
   return rest;
 }
 
@@ -216,8 +217,7 @@ function withoutRoute({ method }: AdminRequest, { allow, routes: here }: KnownPa
   });
 }
 
-function targetFault({ target }: AdminRequest, { maxTargetBytes }: Limits): Problem | undefined {
-  if (target.length <= maxTargetBytes) return undefined;
+function targetTooLong({ maxTargetBytes }: Limits): Problem {
   const detail = `The path and the query together may have at most ${String(maxTargetBytes)} bytes. Shorten them.`;
   return problem('uri-too-long', detail);
 }

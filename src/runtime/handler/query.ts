@@ -32,12 +32,14 @@ export interface Query {
   readonly may: boolean;
   /** The other parameters, without `range` and `after`, encoded. */
   readonly rest: string;
+  /** The part of an entity tag that stands for the selected fields, elements and range. */
+  readonly projection: string;
 }
 
 /** The query of a request without one. @internal */
 export const noQuery = Object.freeze({
   ok: true,
-  value: Object.freeze<Query>({ dryRun: false, may: false, rest: '' }),
+  value: Object.freeze<Query>({ dryRun: false, may: false, rest: '', projection: '' }),
 } as const);
 
 /**
@@ -88,17 +90,32 @@ function parseNew(route: Asked, raw: string): Result<Query> {
   if (may.value && fields !== undefined) return fail('query-invalid', mayIsWhole);
   const mark = parseOnce(query, 'mark', parseMark, 'the mark of a plan (dry_run=true)');
   if (mark?.ok === false) return mark;
-  return ok({
+  const selection = {
     ...(fields === undefined ? {} : { fields: fields.value }),
     ...(range === undefined ? {} : { range: range.value }),
     ...(search.value === undefined ? {} : { search: search.value }),
+  };
+  return ok({
+    ...selection,
     ...(after === undefined ? {} : { after: after.value }),
     ...(types === undefined ? {} : { types: types.value }),
     ...(mark === undefined ? {} : { mark: mark.value }),
     dryRun: dryRun.value,
     may: may.value,
     rest: withoutPlace(query),
+    projection: projectionOf(selection),
   });
+}
+
+/** A query for some of the fields that a query asks for. @internal */
+export function withFields(query: Query, fields: readonly string[]): Query {
+  return { ...query, fields, projection: projectionOf({ ...query, fields }) };
+}
+
+function projectionOf({ fields, search, range }: Pick<Query, 'fields' | 'search' | 'range'>): string {
+  const cut = range === undefined ? '' : `${String(range.first)}-${String(range.last)}`;
+  const selected = search === undefined ? '' : new URLSearchParams(search).toString();
+  return [fields?.join(',') ?? '', selected, cut].filter((part) => part !== '').join(';');
 }
 
 const mayIsWhole =

@@ -1,12 +1,12 @@
 /**
  * Reading: the answers of the routes that change nothing, which are resources, lists and the stream of events.
  */
-import { parseEntityTags, satisfiesIfNoneMatch } from '../../http/etag.ts';
+import { satisfiesIfNoneMatch } from '../../http/etag.ts';
 import { selectFields } from '../../http/fields.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
-import type { Listing, May, Route, Search } from '../../http/route.ts';
+import type { Listing, ProbeRoute, Route, Search } from '../../http/route.ts';
 import { nextTurn } from '../../ports/system-clock.ts';
-import { fail, ok, type Problem, type Result } from '../../problem.ts';
+import { fail, ok, type Result } from '../../problem.ts';
 import type { BoundResourceRoute } from '../../resources/index.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
@@ -23,12 +23,7 @@ import type { Reading, TextCache } from './text-cache.ts';
 type ItemRoute = Extract<BoundResourceRoute, { readonly kind: 'item' }>;
 type ListRoute = Extract<BoundResourceRoute, { readonly kind: 'list' }>;
 type ReadRoute = ItemRoute | ListRoute;
-
-/** What decides on the answer to a read. */
-interface Asked extends Pick<Arrival<Route>, 'request' | 'parameters' | 'query' | 'caller' | 'conditions'> {
-  /** What the caller may do with the resource; left out if the request does not ask. */
-  readonly may?: readonly May[];
-}
+type BoundProbe = ProbeRoute<Surroundings>;
 
 /** What the path of a request leads to, and what is shown of it. */
 interface There {
@@ -39,44 +34,40 @@ interface There {
 }
 
 /** Answers with a resource or a list. @internal */
-export function read(route: ReadRoute, asked: Asked, running: Running): Replying {
-  const {
-    parameters,
-    query,
-    may,
-    conditions: { ifMatch, ifNoneMatch },
-  } = asked;
+export function read(arrival: Arrival<ReadRoute>, running: Running): Replying {
+  const { route, parameters, query, may } = arrival;
+  const { ifMatch, ifNoneMatch } = arrival.conditions;
   const snapshot = running.writer.snapshot;
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
-  const failed = ifMatch && failureOf({ ifMatch }, () => tagOf(route, snapshot, found.value));
+  const known = route.version?.(snapshot, found.value);
+  const tag = tagOf(route, found.value, snapshot.epoch, known, query.projection);
+  const failed = ifMatch && failureOf({ ifMatch }, () => tag);
   if (failed !== undefined) return refusal(failed);
   // No version stands for what a caller may do, which depends on the caller and on the moment.
-  const tagging = may === undefined ? route : undefined;
-  const version = tagging?.version?.(snapshot, found.value);
-  const projection = projectionOf(query);
-  const etag = tagging && tagOf(tagging, snapshot, found.value, projection);
+  const [version, etag] = may === undefined ? [known, tag] : [];
   const headers: Headers = etag === undefined ? {} : { etag };
   // Only a tag with a version stands for every figure that is shown.
   if (version !== undefined && ifNoneMatch !== undefined && !satisfiesIfNoneMatch(ifNoneMatch, etag))
     return empty(304, headers);
   const by = route.kind === 'item' ? route.read : route;
-  const reading = { by, thing: thingOf(route, found.value), version, ...shown(snapshot, projection, query) };
+  const thing = thingOf(route, found.value);
+  const reading = { by, thing, version, ...shown(snapshot, query.projection, query) };
   const there = { snapshot, found: found.value, reading, headers };
   return route.kind === 'item'
-    ? readItem(route, there, asked, running)
-    : readList(route, there, asked, running);
+    ? readItem(route, there, arrival, running)
+    : readList(route, there, arrival, running);
 }
 
 function readItem(
   route: ItemRoute,
   { snapshot, found, reading, headers }: There,
-  asked: Asked,
+  arrival: Arrival<ReadRoute>,
   running: Running,
 ): Reply {
-  const { query, may } = asked;
+  const { query, may } = arrival;
   const write = (): string => {
-    const item = route.read(snapshot, found, surroundingsFor(asked, running));
+    const item = route.read(snapshot, found, surroundingsFor(arrival, running));
     return JSON.stringify(may === undefined ? (selecting(route, query)?.(item) ?? item) : { ...item, may });
   };
   return jsonText(200, running.texts.textOf(reading, write), headers);
@@ -85,12 +76,12 @@ function readItem(
 function readList(
   route: ListRoute,
   { snapshot, found, reading, headers }: There,
-  asked: Asked,
+  arrival: Arrival<ReadRoute>,
   running: Running,
 ): Replying {
-  const { request, query } = asked;
+  const { request, query } = arrival;
   const { texts } = running;
-  const surroundings = surroundingsFor(asked, running);
+  const surroundings = surroundingsFor(arrival, running);
   const answer = (listing: Listing): Reply =>
     list(
       listing,
@@ -160,7 +151,7 @@ function partWriter(
 
 /** What a route sees besides the snapshot, with the caller, and the fields that the client asks for. @internal */
 export function surroundingsFor(
-  { query: { fields }, caller: { principal } }: Pick<Asked, 'query' | 'caller'>,
+  { query: { fields }, caller: { principal } }: Pick<Arrival, 'query' | 'caller'>,
   running: Running,
 ): Surroundings {
   const { surroundings } = running;
@@ -198,7 +189,8 @@ export function follow(
 }
 
 /** Answers with a status alone. A probe that finds the interface not ready asks again. @internal */
-export function probe(problem: Problem | undefined): Reply {
+export function probe({ route }: Arrival<BoundProbe>, { surroundings }: Running): Reply {
+  const problem = route.problem(surroundings);
   return problem === undefined ? empty(204) : refusal(problem, { 'retry-after': '1' });
 }
 
@@ -211,22 +203,10 @@ function lastEventId(header: string | undefined): Result<EventId | undefined> {
   return fail('header-invalid', detail);
 }
 
-/** The part of an entity tag that stands for the selected fields, elements and range. */
-function projectionOf({ fields, search, range }: Query): string {
-  const cut = range === undefined ? '' : `${String(range.first)}-${String(range.last)}`;
-  const selected = search === undefined ? '' : new URLSearchParams(search).toString();
-  return [fields?.join(',') ?? '', selected, cut].filter((part) => part !== '').join(';');
-}
-
 function pageHeaders({ range, rest }: Query, { total, after }: Listing): Readonly<Record<string, string>> {
   const count = { 'x-total-count': String(total) };
   const link = range === undefined ? undefined : rangeLinks(range, total, rest, after);
   return link === undefined ? count : { ...count, link };
-}
-
-/** The entity tags of a header; `undefined` without the header. @internal */
-export function entityTags(header: string | undefined): Result<'*' | readonly string[] | undefined> {
-  return header === undefined ? { ok: true, value: undefined } : parseEntityTags(header);
 }
 
 /** The number of candidates that one turn of the event loop looks at. */

@@ -26,10 +26,11 @@ export interface CheckedRequest {
  * @internal
  */
 export function checkRequest(given: AdminRequest): CheckedRequest {
-  assertObject(given);
+  if (!isObject(given))
+    throw new RequestError('The request must be an object with method, target and headers');
   const { method, target, headers, body, principal, peer } = given;
   assertForm({ method, target, body, peer });
-  const request = requestWithSignal(given);
+  const request: Draft = 'signal' in given ? requestWithSignal(given) : ({} as Draft);
   request.method = method;
   request.target = target;
   const own = headersOf(headers);
@@ -38,7 +39,10 @@ export function checkRequest(given: AdminRequest): CheckedRequest {
   if (principal !== undefined) request.principal = principal;
   if (peer !== undefined) request.peer = peer;
   if (typeof own === 'string') return { request, problem: problem('header-invalid', own) };
-  return hasSeveralCredentials(request) ? { request, problem: severalCredentials } : { request };
+  const { authorization } = own;
+  return authorization !== undefined && hasSeveralCredentials(authorization)
+    ? { request, problem: severalCredentials }
+    : { request };
 }
 
 /**
@@ -55,11 +59,6 @@ export function hasLeft(request: Pick<AdminRequest, 'signal'> | null | undefined
   }
 }
 
-function assertObject(request: unknown): void {
-  if (!isObject(request))
-    throw new RequestError('The request must be an object with method, target and headers');
-}
-
 function assertForm({
   method,
   target,
@@ -70,7 +69,7 @@ function assertForm({
   if (typeof target !== 'string') throw new RequestError('The target of the request must be a string');
   if (peer !== undefined && typeof peer !== 'string')
     throw new RequestError('The peer of the request must be a string');
-  if (!isBody(body))
+  if (body !== undefined && !isBody(body))
     throw new RequestError('The body of the request must be text, bytes or a function that reads bytes');
 }
 
@@ -79,7 +78,6 @@ type Draft = { -readonly [M in keyof AdminRequest]: AdminRequest[M] };
 
 /** Begins a request with a signal. An adapter of this library makes its signal when it is read, which takes long. */
 function requestWithSignal(given: AdminRequest): Draft {
-  if (!('signal' in given)) return {} as Draft;
   if (!Object.hasOwn(given, 'signal')) return new LateSignal(given) as unknown as Draft;
   const signal = signalOf(given);
   return (signal === undefined ? {} : { signal }) as Draft;
@@ -132,8 +130,8 @@ function headersOf(given: unknown): AdminRequest['headers'] | string {
 /**
  * Whether a transport has joined several headers `Authorization`: after a comma, there is a scheme with credentials.
  */
-function hasSeveralCredentials({ headers: { authorization } }: AdminRequest): boolean {
-  if (authorization?.includes(',') !== true) return false;
+function hasSeveralCredentials(authorization: string): boolean {
+  if (!authorization.includes(',')) return false;
   const unquoted = authorization.replace(/"(?:[^"\\]|\\.?)*(?:"|$)/g, '');
   return /,\s*[^\s=,]+\s+[^\s=,]/.test(unquoted);
 }
@@ -144,7 +142,7 @@ const severalCredentials = problem(
 );
 
 function isBody(body: unknown): body is AdminRequest['body'] | null {
-  return body === undefined || body === null || ['string', 'function'].includes(typeof body) || isBytes(body);
+  return body === null || ['string', 'function'].includes(typeof body) || isBytes(body);
 }
 
 /** Whether a value is bytes, also bytes of another realm. */

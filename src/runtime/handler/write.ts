@@ -138,8 +138,9 @@ function secretsOf({ request, caller, query }: Arrival<Route>, running: Running)
       seal: async () => Promise.resolve(isStorable ? placeholder() : undefined),
     };
   }
-  const share = shareOfCaller(request, caller.principal);
-  return { ...secrets, isSecretParameter, hash: (password) => passwords.hash(share, password) };
+  const hash: SecretPorts['hash'] = (password) =>
+    passwords.hash(shareOfCaller(request, caller.principal), password);
+  return { ...secrets, isSecretParameter, hash };
 }
 
 /** The digits of what a request asks for. The key stands for every spelling of a name. */
@@ -164,12 +165,12 @@ function checked(
   { caller: { principal, refusalIn }, query }: Arrival<Route>,
   running: Running,
   transition: Transition,
-  uses: () => readonly Use[] = () => [],
+  uses: (() => readonly Use[]) | undefined,
 ): Transition {
   return (snapshot, context) => {
     const problem =
       refusalIn(snapshot) ??
-      uses()
+      uses?.()
         .map((use) => forbiddenTo(principal, running, { ...use, query }))
         .find((each) => each !== undefined);
     return problem === undefined ? transition(snapshot, context) : refused(snapshot, problem, []);
@@ -187,13 +188,13 @@ async function conclude(
 ): Promise<Reply> {
   const { snapshot } = execution;
   const place = creates ?? { route, parameters };
-  const version = versionAt(place, snapshot);
+  const found = place.route.find(snapshot, place.parameters);
+  const version = versionAt(place, snapshot, found);
   const headers: Headers = {
     ...(await coordinator?.settled(request, execution)),
     ...(version && { etag: formatEtag(snapshot.epoch, version) }),
   };
   if (creates === undefined && route.answer === undefined) return done(request, doneBy(execution), headers);
-  const found = place.route.find(snapshot, place.parameters);
   if (!found.ok) return refusal(found.problem);
   if (creates !== undefined) {
     const place = placeFrom(request.target, creates.route.link(found.value));

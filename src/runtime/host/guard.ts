@@ -235,7 +235,7 @@ export interface GuardedClock extends Required<Clock> {
 }
 
 /**
- * Guards a clock.
+ * Guards a clock of the host. The clock of the machine needs no guard.
  *
  * - A reading fails if the function fails or gives a time that no document can contain, because times are written to
  *   disk.
@@ -250,6 +250,7 @@ export interface GuardedClock extends Required<Clock> {
  * @internal
  */
 export function guardClock(clock: Clock, onError: (error: unknown) => void): GuardedClock {
+  if (clock === systemClock) return machineClock;
   const failed = onceEach(onError);
   let last: number | undefined;
   const read = (instead?: string): number => (last = askHost('clock.now', () => clock.now(), instead));
@@ -277,9 +278,13 @@ export function guardClock(clock: Clock, onError: (error: unknown) => void): Gua
       failed,
       NaN,
     );
-  // The sleep of the system clock never fails, and deadlines without a signal are cheaper with it.
-  return { now, read, sleep: clock === systemClock ? systemSleep : sleep, monotonic };
+  return { now, read, sleep, monotonic };
 }
+
+const machineClock: GuardedClock = Object.freeze({
+  ...(systemClock as Required<Clock>),
+  read: () => Date.now(),
+});
 
 /**
  * Guards telemetry: gives `undefined` for a figure that cannot be shown, and the response shows the stored figure.

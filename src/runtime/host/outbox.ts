@@ -98,12 +98,14 @@ export class Outbox<T extends { readonly size: number }> {
   async call<R>(attempt: (deadline: Deadline) => Promise<R>): Promise<R> {
     const late: Promise<Answer<R>>[] = [];
     const { signal } = this.#stopped;
-    for (const pauses = backoff(portPauses); ;) {
+    let pauses: ReturnType<typeof backoff> | undefined;
+    for (;;) {
       // Read before the call: a call that is made after the beginning of the end is the last one.
       const isLast = signal.aborted;
       const answer = await this.#answerOf(attempt, late);
       if ('value' in answer) return this.answered(answer.value);
       if (isLast || this.#isFinal(answer.error)) throw answer.error;
+      pauses ??= backoff(portPauses);
       const pauseMs = pauses.next().value;
       this.#fail(answer, pauseMs);
       const lateAnswer = await this.#options.wait(late, pauseMs, signal);
@@ -158,7 +160,8 @@ export class Outbox<T extends { readonly size: number }> {
     const calls: Promise<Answer<R>>[] = [];
     try {
       const answer = await beforeDeadline(clock, deadlineMs, (deadline) => {
-        const call = attempt(deadline).then((value) => ({ value }));
+        // An error that the port throws at once is a rejection.
+        const call = (async () => ({ value: await attempt(deadline) }))();
         calls.push(call);
         return call;
       });

@@ -30,7 +30,7 @@ export async function callInTime<T>(
 ): Promise<T> {
   const { clock, limits, onError } = options;
   const { storeDeadlineMs } = limits;
-  const answer = await beforeDeadline(clock, storeDeadlineMs, () => measured(options, name, call));
+  const answer = await beforeDeadline(clock, storeDeadlineMs, measured(options, name, call));
   if (answer !== 'late') return answer;
   const error = new Error(
     `The configuration store did not answer ${name}() within ${String(storeDeadlineMs)} ms. Check that the disk or the ` +

@@ -3,7 +3,7 @@
  */
 import type { Json } from '../../json/value.ts';
 import type { ConfigurationStore } from '../../ports/port.ts';
-import { evolve, type AdminEvent } from '../../resources/index.ts';
+import { foldKnown, type AdminEvent } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Refusal } from '../command/execution.ts';
 import type { StoreCall } from '../instrumentation/instruments.ts';
@@ -19,8 +19,8 @@ export type Fold = (
   events: readonly AdminEvent[],
 ) => { readonly next: Snapshot; readonly events: readonly AdminEvent[] };
 
-/** Folds events as they are. @internal */
-export const evolving: Fold = (before, events) => ({ next: evolve(before, events), events });
+/** Folds events as they are. Their types were checked when the command was decided, or loaded. @internal */
+export const evolving: Fold = (before, events) => ({ next: foldKnown(before, events), events });
 
 /** This process can use the log no more, for a reason that is no failure of the store. @internal */
 export class LogEnded extends Error {

@@ -240,7 +240,7 @@ export class RecordQueue<R> {
    * follow.
    */
   readonly #ask: Ask = <T>(name: StoreCall, call: () => Promise<T>): Promise<T> =>
-    this.#outbox.call(() => measured(this.#options, name, call));
+    this.#outbox.call(measured(this.#options, name, call));
 
   /** The store does not answer, or the queue ends: gives up what cannot wait for the store. */
   #cutOff(outage: Outage, isLate: boolean): void {
@@ -272,13 +272,13 @@ export class RecordQueue<R> {
   }
 }
 
-/** Makes a call to the store. An error that the store throws at once is a rejection. @internal */
-export async function measured<T>(
+/** A call to the store, measured if there are instruments. @internal */
+export function measured<T>(
   { instruments }: Pick<RecordQueueOptions<never>, 'instruments'>,
   name: StoreCall,
   call: () => Promise<T>,
-): Promise<T> {
-  return instruments === undefined ? call() : instruments.storeCall(name, call);
+): () => Promise<T> {
+  return instruments === undefined ? call : () => instruments.storeCall(name, call);
 }
 
 /** A call that fails is as one that is never answered. */

@@ -10,8 +10,8 @@ import {
   routes,
   type Admin,
   type AdminRequest,
-  type InterfaceRepresentation,
 } from 'gateway-admin-core';
+import type { ResultOf } from 'gateway-admin-core/client';
 
 import { ask } from '../../support/ask.ts';
 import { sampleZone } from '../../support/document.ts';
@@ -208,7 +208,7 @@ describe('GET /', () => {
   it('has the version, the time zone and a link to everything that is read without a name, and no tag', async () => {
     const { admin } = runAdmin();
     const { status, headers, body } = await ask(admin, 'GET /');
-    const { links, version, time_zone: zone } = body as InterfaceRepresentation;
+    const { links, version, time_zone: zone } = body as ResultOf<'interface.get'>;
     expect([status, headers['etag'], zone]).toEqual([200, undefined, sampleZone]);
     expect(version).toBe((JSON.parse(read('package.json')) as { version: string }).version);
     const other = await ask(runAdmin({ timeZone: '+03:00' }).admin, 'GET /');

@@ -103,9 +103,9 @@ export function passwordFault(password: Json): string | undefined {
 /**
  * Creates the function that redacts secrets in plain JSON.
  *
- * The function leaves out every member that is sealed text, or an entry with sealed text, at any depth. In a list, `null`
- * takes the place. A JSON Patch operation whose pointer leads to a secret of clients, such as `password`, or into one,
- * loses its value, which can be plain text.
+ * The function leaves out every member that is sealed text, or an entry with sealed text, at any depth. In a list,
+ * `null` takes the place. A JSON Patch operation whose pointer leads to a secret of clients, such as `password`, or
+ * into one, loses its value, which can be plain text.
  *
  * @internal
  */

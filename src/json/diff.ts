@@ -97,9 +97,9 @@ const depths = [usualLimits.maxPointerTokens, 2, 1, 0];
 
 /** Compares at the greatest depth that keeps the patch named by `limited` within the limits. */
 function compareWithin(before: Json, after: Json, limited: keyof Difference, isWhole?: IsWhole): Difference {
-  const ways: Ways = { operations: [], inverse: [], isWhole };
+  let ways: Ways = { operations: [], inverse: [], isWhole };
   for (const depth of depths) {
-    ways.operations.length = ways.inverse.length = 0;
+    ways = { operations: [], inverse: [], isWhole };
     compare(ways, '', before, after, depth);
     if (isWithin(ways[limited])) break;
   }
@@ -117,7 +117,7 @@ function isWithin(patch: readonly Operation[]): boolean {
 function compare(ways: Ways, path: string, before: Json, after: Json, levels: number): void {
   if (before === after) return;
   if (isContainer(before) && isContainer(after)) {
-    if (levels === 0 || ways.isWhole?.(before)) {
+    if (levels === 0 || ways.isWhole?.(before) || ways.isWhole?.(after)) {
       if (sameJson(before, after)) return;
     } else if (isArray(before)) {
       if (isArray(after)) return compareItems(ways, path, before, after, levels);

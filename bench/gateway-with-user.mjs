@@ -42,5 +42,5 @@ export async function openAdminWithUser() {
 
 /** The list of users of a document, with the one user. */
 export async function usersOf() {
-  return [{ name, passwordHash: await createPbkdf2Hasher().hash(password) }];
+  return [{ name, password: { sealed: await createPbkdf2Hasher().hash(password) } }];
 }

@@ -25,7 +25,7 @@ async function serve() {
   const hasher = createPbkdf2Hasher();
   const names = ['ada', ...Array.from({ length: newcomers }, (_, n) => `user${n}`)];
   const users = [];
-  for (const name of names) users.push({ name, passwordHash: await hasher.hash('engine') });
+  for (const name of names) users.push({ name, password: { sealed: await hasher.hash('engine') } });
   const admin = createAdmin({
     snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }], users }),
     gateway: { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place') },

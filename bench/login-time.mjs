@@ -23,8 +23,8 @@ await compare('scrypt, 2^17; older: 2^14', createScryptHasher(), createScryptHas
 
 async function compare(title, hasher, older) {
   const users = [
-    { name: 'present', passwordHash: await hasher.hash('engine') },
-    { name: 'older', passwordHash: await older.hash('engine') },
+    { name: 'present', password: { sealed: await hasher.hash('engine') } },
+    { name: 'older', password: { sealed: await older.hash('engine') } },
   ];
   const admin = createAdmin({
     snapshot: createSnapshot({ users }),

@@ -78,6 +78,7 @@ export {
 
 // Read decisions.
 export type { Context } from './core/decision.ts';
+export type { Sealed } from './core/secret.ts';
 export type { Update } from './core/update.ts';
 export { isUpdateInPlace } from './resources/shared/update-in-place.ts';
 export { nextState, canTransition } from './core/lifecycle.ts';

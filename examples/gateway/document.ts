@@ -63,7 +63,7 @@ const refusals = [
   },
   { at: /^\/services\/\d+\/router$/, except: router, detail: `this gateway has one router, "${router}"` },
   {
-    at: /^\/services\/\d+\/(password\w*|root_user|strip_db_esc|router_options\w*\/.+)$/,
+    at: /^\/services\/\d+\/(password|root_user|strip_db_esc|router_options\/[^/]+)$/,
     detail: 'this gateway does not have the setting',
   },
   {
@@ -71,10 +71,13 @@ const refusals = [
     except: protocol,
     detail: `this gateway has one protocol, "${protocol}"`,
   },
-  { at: /\/parametersSealed\/[^/]+$/, detail: 'this gateway has no secret parameters' },
-  { at: /^\/monitors\/\d+\/parameters\/.+$/, detail: 'the monitor of this gateway has no parameters' },
   {
-    at: /^\/services\/\d+\/listeners\/\d+\/parameters\/.+$/,
+    at: /^\/(?:servers|filters)\/\d+\/parameters\/[^/]+(?:\/value)?\/sealed$/,
+    detail: 'this gateway has no secret parameters',
+  },
+  { at: /^\/monitors\/\d+\/parameters\/[^/]+$/, detail: 'the monitor of this gateway has no parameters' },
+  {
+    at: /^\/services\/\d+\/listeners\/\d+\/parameters\/[^/]+$/,
     detail: 'the listeners of this gateway have no parameters',
   },
   { at: /^\/services\/\d+\/listeners\/\d+\/ssl\w*$/, detail: 'this gateway has no encryption' },

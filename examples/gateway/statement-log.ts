@@ -26,7 +26,8 @@ export function createStatementLog(admin: Admin, service: string, session: numbe
     for (const statement of read(chunk))
       for (const { name, settings } of filtersOf(admin.snapshot, service)) {
         const { value: match = '' } = settings.parameters[matchParameter] ?? {};
-        if (!statement.toLowerCase().includes(match.toLowerCase())) continue;
+        // This gateway has no secret parameters.
+        if (typeof match !== 'string' || !statement.toLowerCase().includes(match.toLowerCase())) continue;
         // A line break or a colour of a client must not look like another line of the log.
         const text = statement
           .replace(/[\p{C}\s]+/gu, ' ')

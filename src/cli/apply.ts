@@ -1,7 +1,7 @@
 /**
  * `plan` and `apply`: let a running gateway take a gateway document over. The interface finds the changes.
  */
-import type { DocumentExtent } from '../client/index.ts';
+import type { Client, DocumentExtent } from '../client/index.ts';
 import { valueOf } from './answer.ts';
 import { makeAsPlanned, sayNothingToDo } from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
@@ -26,7 +26,7 @@ export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   const { output, surroundings } = call;
   const [file = ''] = call.words;
   const options = extentOf(call);
-  const document = await documentIn(file, surroundings);
+  const document = (await documentIn(file, surroundings)) as Parameters<Client['document']['adopt']>[0];
   const client = await connect(call);
   const change: Change = {
     title: `apply ${file}`,

@@ -85,7 +85,7 @@ export const seal: Command = {
   },
   notes: [
     'Without a password file, the secret is read from the terminal, and not shown, or from a pipe.',
-    'The sealed text is the passwordSealed of a service, or a value in parametersSealed or router_optionsSealed.',
+    'In the document, { "sealed": "…" } with the text takes the place of the secret.',
     'The key is that of createSecretSealer({ key }). A gateway with a sealer of its own has another way to seal.',
   ],
   async run(call) {
@@ -106,7 +106,7 @@ export const hashPassword: Command = {
   },
   notes: [
     'Without a file, the password is read from the terminal, and not shown, or from a pipe.',
-    'The hash is the passwordHash of a user: { "name": "ada", "passwordHash": "…" }.',
+    'A user of the document has the hash as its password: { "name": "ada", "password": { "sealed": "…" } }.',
   ],
   async run(call) {
     const { printHash } = await import('./secret.ts');

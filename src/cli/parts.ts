@@ -10,6 +10,7 @@ import {
   type Problem,
   type Snapshot,
 } from '../index.ts';
+import type { Json } from '../json/index.ts';
 import { valueOf } from './answer.ts';
 import { refused, type Call, type CommandError, type Surroundings } from './command.ts';
 import { connect, methodOf } from './connection.ts';
@@ -54,13 +55,13 @@ function withoutDrain(resource: Resource): Resource {
 }
 
 /** The document in a file; `-` is the standard input. The command ends if the text is not JSON. */
-export async function documentIn(file: string, surroundings: Surroundings): Promise<GatewayDocument> {
+export async function documentIn(file: string, surroundings: Surroundings): Promise<Json> {
   const wrong = (problem: Problem): CommandError => refused(`${file}: ${problem.detail}`, problem);
-  return (await readJson(file, surroundings, { depth: 64, wrong })) as GatewayDocument;
+  return readJson(file, surroundings, { depth: 64, wrong });
 }
 
 /** The snapshot of the parts; the command ends if a document has faults. */
-function snapshotOf(parts: Partial<Parts> | GatewayDocument): Snapshot {
+function snapshotOf(parts: Partial<Parts> | Json): Snapshot {
   try {
     return createSnapshot(parts as GatewayDocument);
   } catch (error) {

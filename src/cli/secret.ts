@@ -51,7 +51,7 @@ async function sealedBy(sealer: SecretSealer, secret: string): Promise<string> {
     headers: { 'content-type': 'application/json-patch+json' },
     body: JSON.stringify([{ op: 'add', path: '/password', value: secret }]),
   });
-  const sealed = admin.snapshot.services.find('S')?.settings.passwordSealed;
+  const sealed = admin.snapshot.services.find('S')?.settings.password?.sealed;
   if (sealed !== undefined) return sealed;
   const { errors } = JSON.parse(
     handled.matched ? (handled.response.body as string) : '{}',
@@ -70,7 +70,7 @@ async function hashOf(password: string, hasher: Hasher): Promise<string> {
   await using admin = createAdmin({ snapshot: createSnapshot({}), gateway, hasher });
   const execution = await admin.createFirstUser({ name: 'nobody', password });
   const [user] = admin.snapshot.users;
-  if (user !== undefined) return user.settings.passwordHash;
+  if (user !== undefined) return user.settings.password.sealed;
   const fault = 'problem' in execution ? execution.problem.errors?.[0] : undefined;
   throw refused(`The password ${fault?.detail ?? 'could not be hashed'}.`);
 }

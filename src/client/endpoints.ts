@@ -2,7 +2,7 @@
  * What each endpoint takes and gives, as types: most follows from the table of endpoints.
  */
 import type { endpoints } from '../http/endpoint.ts';
-import type { Drain, GatewayDocument, Module, Operation } from '../index.ts';
+import type { Drain, GatewayDocument, Module, Operation, Sealed } from '../index.ts';
 import type { AlertRepresentation } from '../resources/alert.ts';
 import type { CommandRepresentation } from '../resources/command.ts';
 import type { ConnectionRepresentation } from '../resources/connection.ts';
@@ -80,13 +80,6 @@ export interface SequenceCommand {
   readonly if_match?: string;
 }
 
-/** A gateway document from a client, with secrets in plain text. @internal */
-type WrittenDocument = Omit<GatewayDocument, 'services' | 'users'> & {
-  readonly services?: readonly (NonNullable<GatewayDocument['services']>[number] & {
-    readonly password?: string;
-  })[];
-};
-
 /* eslint-disable @typescript-eslint/consistent-type-definitions -- rows of tables, not members to document */
 /** The representation of each group: what `list` and `get` give, and the answer of `patch` and `create`. @internal */
 type Representations = {
@@ -109,7 +102,7 @@ type Representations = {
  * or the element of the list, and the options. @internal
  */
 type Own = {
-  'services.create': { body: Definition<GatewayDocument['services']> & { readonly password?: string } };
+  'services.create': { body: Definition<GatewayDocument['services']> };
   'services.listeners': { result: ListenerRepresentation };
   'services.listener': { result: ListenerRepresentation };
   'services.createListener': {
@@ -131,17 +124,15 @@ type Own = {
   'filters.delete': { options: { readonly detach?: boolean } };
   'users.create': { body: { readonly name: string; readonly password: string }; result: undefined };
   'sequence.send': { body: { readonly commands: readonly SequenceCommand[] } };
-  'document.adopt': { body: WrittenDocument; options: DocumentExtent };
+  'document.adopt': { body: Plain<Omit<GatewayDocument, 'users'>>; options: DocumentExtent };
   'history.list': { options: Ranged & HistorySearch };
 };
 
 /* eslint-enable @typescript-eslint/consistent-type-definitions */
-/**
- * What a client defines of a resource: its entry in a gateway document. Secrets are in plain text, so sealed ones have
- * no place. @internal
- */
-type Definition<List> =
-  NonNullable<List> extends readonly (infer E)[] ? Omit<E, Extract<keyof E, `${string}Sealed`>> : never;
+/** What a client defines of a resource: its entry in a gateway document, with secrets in plain text. @internal */
+type Definition<List> = NonNullable<List> extends readonly (infer E)[] ? Plain<E> : never;
+/** A type with plain text in the place of each secret. @internal */
+type Plain<T> = T extends Sealed ? string : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
 /** A member of a row of `Own`. @internal */
 type Given<Id, Member, Otherwise> = Id extends keyof Own
   ? Member extends keyof Own[Id]

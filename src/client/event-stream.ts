@@ -39,7 +39,7 @@ type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
  *
  * @public
  */
-export type ShownEvent = Without<AdminEvent, 'passwordHash'>;
+export type ShownEvent = Without<AdminEvent, 'password'>;
 
 /**
  * An event, or a gap: events that the interface no longer has.

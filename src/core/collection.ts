@@ -84,8 +84,6 @@ export interface Named<T extends Entity, K extends Singular = Singular> {
   readonly resource?: T;
 }
 
-const noSecrets: ReadonlySet<string> = new Set();
-
 /** The name of the class in printed output. */
 const printedName = 'Collection';
 
@@ -98,21 +96,13 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
   /** The entries by their ordinal numbers. */
   readonly #entries: OrderedMap<T>;
   readonly #index: KeyMap;
-  readonly #secrets: ReadonlySet<string>;
   readonly #isAbsent: boolean;
   // A plain property, because test runners compare the entries by the iterator and everything else by properties.
   readonly version: Version;
 
-  private constructor(
-    entries: OrderedMap<T>,
-    index: KeyMap,
-    secrets: ReadonlySet<string>,
-    version: Version,
-    isAbsent = false,
-  ) {
+  private constructor(entries: OrderedMap<T>, index: KeyMap, version: Version, isAbsent = false) {
     this.#entries = entries;
     this.#index = index;
-    this.#secrets = secrets;
     this.#isAbsent = isAbsent;
     this.version = version;
     Object.freeze(this);
@@ -122,26 +112,21 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
    * Makes a collection.
    *
    * @param entries - the resources, in declaration order
-   * @param secrets - the names of the members that store secrets
    * @param version - the version of the last change, if it is later than that of each entry: an entry was removed
    * @returns the collection
    * @throws RangeError if two entries have the same key
    */
-  static of<T extends Entity>(
-    entries: Iterable<T>,
-    secrets: ReadonlySet<string> = noSecrets,
-    version: Version = initialVersion,
-  ): IndexedCollection<T> {
+  static of<T extends Entity>(entries: Iterable<T>, version: Version = initialVersion): IndexedCollection<T> {
     const list = [...entries];
     const positions = new Map(list.map((entity, position) => [entity.key, position]));
     if (positions.size !== list.length) throw new RangeError('Two entries of a collection have the same key');
     const byNumber = OrderedMap.from(list.entries());
-    return new IndexedCollection(byNumber, KeyMap.of(positions), secrets, latestOf(list, version));
+    return new IndexedCollection(byNumber, KeyMap.of(positions), latestOf(list, version));
   }
 
   /** Makes the empty collection of a gateway document without the list. The next collection is like any other. */
-  static absent<T extends Entity>(secrets: ReadonlySet<string> = noSecrets): IndexedCollection<T> {
-    return new IndexedCollection<T>(OrderedMap.empty<T>(), KeyMap.of([]), secrets, initialVersion, true);
+  static absent<T extends Entity>(): IndexedCollection<T> {
+    return new IndexedCollection<T>(OrderedMap.empty<T>(), KeyMap.of([]), initialVersion, true);
   }
 
   /** Whether a gateway document has left the list out. Such a document says nothing of the kind. */
@@ -200,7 +185,7 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
   }
 
   #next(entries: OrderedMap<T>, index: KeyMap, version: Version): IndexedCollection<T> {
-    return new IndexedCollection(entries, index, this.#secrets, version);
+    return new IndexedCollection(entries, index, version);
   }
 
   /** This collection with other versions; the same object if they are equal. */
@@ -229,7 +214,7 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     const ordered = wanted.flatMap(({ key }) => this.findByKey(key) ?? []);
     return isSame || ordered.length !== this.size || other.size !== this.size
       ? this
-      : IndexedCollection.of(ordered, this.#secrets, this.version);
+      : IndexedCollection.of(ordered, this.version);
   }
 
   [Symbol.iterator](): Iterator<T> {
@@ -238,7 +223,7 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
 
   toJSON(): Json {
     const { size, version } = this;
-    return maskSecrets({ size, version, entries: this.range(0, Infinity) }, this.#secrets);
+    return maskSecrets({ size, version, entries: this.range(0, Infinity) });
   }
 
   [inspectMethod](): string {

@@ -8,9 +8,9 @@
 import * as z from 'zod/mini';
 
 import { isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
-import { formatPointer, parsePointer } from '../json/pointer.ts';
-import { problemOf, type Fault, type Problem, type ProblemCode } from '../problem.ts';
-import { asStored, objectOf, type Field, type Fields } from './field.ts';
+import { formatPointer } from '../json/pointer.ts';
+import type { Fault, ProblemCode } from '../problem.ts';
+import { asStored, isEntrySealed, objectOf, type Field, type Fields } from './field.ts';
 import { notStorable } from './patch-seal.ts';
 import { passwordFault, unsealable, type Sealing, type SecretPorts } from './secret.ts';
 import { mostMembers, type ObjectShape } from './shape.ts';
@@ -26,26 +26,28 @@ export function definitionShape({ all }: Fields): ObjectShape {
     (field) =>
       (field.derived !== true || field.accepts === undefined) &&
       field.kept !== false &&
-      field.patched !== false &&
-      field.sealedEntriesOf === undefined,
+      field.patched !== false,
   );
   return objectOf(
     defined,
     'name',
     ({
       shape,
+      secretEntries,
+      open = shape,
       accepts = shape,
-      defined: own = accepts,
+      given = secretEntries === undefined ? accepts : open,
+      defined: own = given,
       secret,
       entries,
       derived,
       optional,
-      default: given,
+      default: empty,
     }) => {
       if (derived === true) return z.exactOptional(z.unknown());
-      const plain = secret === undefined ? own : z.string();
-      const value = entries === undefined ? plain : z.array(definitionShape(entries));
-      return optional === true || given !== undefined ? z.exactOptional(value) : value;
+      const written = secret === true ? z.string() : own;
+      const value = entries === undefined ? written : z.array(definitionShape(entries));
+      return optional === true || empty !== undefined ? z.exactOptional(value) : value;
     },
   );
 }
@@ -103,11 +105,11 @@ export async function sealEntry(
       const detail = passwordFault(text);
       if (typeof text !== 'string' || detail !== undefined) {
         sealer.refuse(place, 'password-unacceptable', detail ?? 'must be a string');
-        return unsealable;
+        return { sealed: unsealable };
       }
       const sealed = await seal(text);
       if (sealed === undefined) faults.push(notStorable(place));
-      return sealed ?? unsealable;
+      return { sealed: sealed ?? unsealable };
     },
     refuse(place, code, detail) {
       faults.push({ pointer: formatPointer(place), code, detail });
@@ -132,25 +134,15 @@ async function sealMembers(
 ): Promise<JsonObject> {
   const members = new Map(Object.entries(entry));
   for (const field of fields.all) {
-    // A secret is stored under `documentName`. Clients write it under `written`.
-    const { name, documentName, entries, secret, sealedEntriesOf: written = name } = field;
-    const place = [...path, written];
-    if (secret !== undefined && members.delete(documentName)) {
-      const detail = `is not known here: write the secret in plain text into ${written}`;
-      sealer.refuse([...path, documentName], 'field-unknown', detail);
-    }
-    const given = asStored(fields, written, members.get(written));
+    const { name, entries, secret, secretEntries } = field;
+    const place = [...path, name];
+    const given = asStored(fields, name, members.get(name));
     if (given === undefined) continue;
     if (entries !== undefined && isArray(given))
       members.set(name, await sealList(entries, given, place, sealer));
-    else if (secret !== undefined && written === name) {
-      members.delete(name);
-      members.set(documentName, await sealer.seal(given, place));
-    } else if (secret !== undefined) {
-      const { open, sealed } = await sealMap(field, given, place, sealer);
-      members.set(written, open);
-      if (Object.keys(sealed).length > 0) members.set(documentName, sealed);
-    }
+    else if (secret === true) members.set(name, await sealer.seal(given, place));
+    else if (secretEntries !== undefined)
+      members.set(name, await sealMap(secretEntries, given, place, sealer));
   }
   return Object.fromEntries(members);
 }
@@ -167,51 +159,32 @@ async function sealList(
   return sealed;
 }
 
-/** Takes the secret entries out of a map. A map that is too large is refused before anything is sealed. */
+/** Seals the secret entries of a map. A map that is too large is refused before anything is sealed. */
 async function sealMap(
-  { secretMember }: Field,
+  member: NonNullable<Field['secretEntries']>,
   map: Json,
   path: Path,
   { seal, refuse, isSecretParameter }: Sealer,
-): Promise<{ readonly open: Json; readonly sealed: JsonObject }> {
-  if (!isObject(map)) return { open: map, sealed: {} };
+): Promise<Json> {
+  if (!isObject(map)) return map;
   const entries = Object.entries(map);
   if (entries.length > mostMembers) {
     refuse(path, 'validation-failed', `must have at most ${String(mostMembers)} members`);
-    return { open: {}, sealed: {} };
+    return {};
   }
-  const secret = entries.filter(([name]) => isSecretParameter(name));
   const sealed: [string, Json][] = [];
-  for (const [name, entry] of secret) {
+  for (const [name, entry] of entries) {
     const place = [...path, name];
-    if (secretMember === undefined) sealed.push([name, await seal(entry, place)]);
+    if (!isSecretParameter(name) && isEntrySealed(member, entry))
+      refuse(place, 'validation-failed', 'must not be sealed: write the value in plain text');
+    else if (!isSecretParameter(name)) sealed.push([name, entry]);
+    else if (member === true) sealed.push([name, await seal(entry, place)]);
     else if (isObject(entry))
-      sealed.push([name, { ...entry, [secretMember]: await seal(entry[secretMember] ?? null, place) }]);
+      sealed.push([name, { ...entry, [member]: await seal(entry[member] ?? null, place) }]);
     else {
-      refuse(place, 'validation-failed', `must be an object, with the secret as ${secretMember}`);
-      sealed.push([name, { [secretMember]: unsealable }]);
+      refuse(place, 'validation-failed', `must be an object, with the secret as ${member}`);
+      sealed.push([name, { [member]: { sealed: unsealable } }]);
     }
   }
-  const open = entries.filter((each) => !secret.includes(each));
-  return { open: Object.fromEntries(open), sealed: Object.fromEntries(sealed) };
-}
-
-/** Gives a refusal with the pointers of a definition from a client, where a secret is in plain text. @internal */
-export function withPointersOfClient(fields: Fields, reason: Problem): Problem {
-  const { errors } = reason;
-  if (errors === undefined) return reason;
-  const place = (pointer: string): string => formatPointer(asWritten(fields, parsePointer(pointer) ?? []));
-  return problemOf(errors.map((fault) => ({ ...fault, pointer: place(fault.pointer) })));
-}
-
-/** The place in the definition of a client for a place in the entry of a document. @internal */
-export function asWritten({ all }: Fields, [token, ...inner]: Path): Path {
-  const field = all.find(({ documentName }) => documentName === token);
-  if (field === undefined) return token === undefined ? [] : [token, ...inner];
-  const { name, sealedEntriesOf = name, entries } = field;
-  const [at, ...rest] = inner;
-  return [
-    sealedEntriesOf,
-    ...(entries === undefined || at === undefined ? inner : [at, ...asWritten(entries, rest)]),
-  ];
+  return Object.fromEntries(sealed);
 }

@@ -8,14 +8,14 @@
 import * as z from 'zod/mini';
 
 import { hasReservedKey } from '../json/pointer.ts';
-import { deepFreeze, type Json } from '../json/value.ts';
-import type { SecretName } from './secret.ts';
+import { deepFreeze, isObject, type Json, type JsonObject } from '../json/value.ts';
+import { isSealed } from './secret.ts';
 import * as shape from './shape.ts';
 import { formatInstant, parseInstant, type TimeFormat } from './time.ts';
 
 /** The rules of one field: one row of a table. */
 interface FieldRules {
-  /** Shape of the value. For a time: {@link shape.instant}, the form in a document. For a secret: the stored form. */
+  /** Shape of the value. For a time: {@link shape.instant}, the form in a document. For a secret: the sealed form. */
   readonly shape: z.core.$ZodType;
   /** A gateway may close sessions by itself when the field changes. */
   readonly closes?: true;
@@ -23,18 +23,17 @@ interface FieldRules {
   readonly setting?: true | string;
   /** No JSON Patch can change the setting: commands of its own do. */
   readonly patched?: false;
-  /** The field is never shown. The text is the name under which the sealed or hashed form is stored. */
-  readonly secret?: string;
-  /** What a document has instead of the secret in plain text: the end of a sentence. */
-  readonly instead?: string;
+  /** The value is a secret: clients write it and never read it, and it is stored as {@link Sealed}. */
+  readonly secret?: true;
   /**
-   * The field stores the secret entries of the map with this name, sealed. Clients write such an entry in the map, and
-   * the entry is never shown. Needs `secret` with the name of the field itself, and `default` if the field is a
-   * setting.
+   * The field is a map, of which the host declares entries secret by their names. Clients write and never read such an
+   * entry, and it is stored sealed. A text is the member of an entry that is sealed; `true` means the whole entry.
    */
-  readonly sealedEntriesOf?: string;
-  /** The member of a secret entry that is the secret; the whole entry if left out. Only with `sealedEntriesOf`. */
-  readonly secretMember?: string;
+  readonly secretEntries?: true | string;
+  /** Shape of the map as clients see and write it, without sealed values. Needs `secretEntries`. */
+  readonly open?: z.core.$ZodType;
+  /** Shape of the map in a definition from a client, if it differs from `open`. */
+  readonly given?: z.core.$ZodType;
   /** The collection that the links of the field belong to, such as `servers`. */
   readonly links?: string;
   /** The fields of each entry of the list. */
@@ -79,13 +78,9 @@ export type FieldTable = Readonly<Record<string, FieldRules>>;
 
 /** A field with its names. @internal */
 export interface Field extends FieldRules {
-  /** Name for clients. Also the name in documents, unless the field is a secret. */
+  /** Name for clients and in documents. */
   readonly name: string;
-  /** Name in the snapshot. */
-  readonly storedName: string;
-  /** Name in a document. */
-  readonly documentName: string;
-  /** Name in a JSON Patch. */
+  /** Name in a JSON Patch and in the snapshot. */
   readonly patchName: string;
 }
 
@@ -99,7 +94,7 @@ export interface Fields {
   readonly document: shape.ObjectShape;
   /** Shape of a resource of which only the rules about several fields are checked. */
   readonly whole: z.core.$ZodType;
-  /** The collection of each field with links, by the name of the field in a document. */
+  /** The collection of each field with links, by the name of the field. */
   readonly links: Readonly<Record<string, string>>;
 }
 
@@ -128,7 +123,7 @@ export function defineFields<I extends Interfaces>(): <const T extends FieldTabl
     return Object.freeze({
       all,
       representation: objectOf(all.filter(isShown), 'name', representationShape),
-      document: objectOf(all.filter(isInDocument), 'documentName', documentShape).check(...rules),
+      document: objectOf(all.filter(isInDocument), 'name', documentShape).check(...rules),
       whole: z.looseObject({}).check(...rules),
       links: linksOf(all),
     });
@@ -140,10 +135,8 @@ function isInDocument({ onRequest }: Field): boolean {
 }
 
 function fieldOf(name: string, rules: FieldRules): Field {
-  const { secret = name, setting } = rules;
-  const patchName = typeof setting === 'string' ? setting : name;
-  const storedName = rules.secret ?? patchName;
-  return deepFreezeRules({ ...rules, name, storedName, documentName: secret, patchName });
+  const { setting } = rules;
+  return deepFreezeRules({ ...rules, name, patchName: typeof setting === 'string' ? setting : name });
 }
 
 /** The default is frozen too, because snapshots store it. The shapes belong to zod and stay as they are. */
@@ -168,7 +161,7 @@ export function asStored(
 /** Gives the shape of an object with one member for each field, named by one of the names of the field. @internal */
 export function objectOf(
   fields: readonly Field[],
-  nameBy: 'name' | 'documentName' | 'patchName',
+  nameBy: 'name' | 'patchName',
   shapeOf: (field: Field) => z.core.SomeType,
 ): shape.ObjectShape {
   const members = Object.fromEntries(fields.map((field) => [field[nameBy], shapeOf(field)]));
@@ -179,7 +172,7 @@ export function objectOf(
 }
 
 function representationShape(field: Field): z.core.SomeType {
-  const value = field.time === undefined ? (field.shownAs ?? field.shape) : z.string();
+  const value = field.time === undefined ? (field.shownAs ?? field.open ?? field.shape) : z.string();
   return field.optional === true || field.hiddenWhenEmpty === true ? z.exactOptional(value) : value;
 }
 
@@ -191,7 +184,7 @@ function documentShape(field: Field): z.core.SomeType {
 
 /** Tells whether clients see a field. @internal */
 export function isShown({ secret, shown }: Field): boolean {
-  return secret === undefined && shown !== false;
+  return secret !== true && shown !== false;
 }
 
 /** Stored values by name. */
@@ -214,10 +207,10 @@ export function loadFields({ all }: Fields, entry: object): Loaded {
   const rest: Record<string, unknown> = {};
   for (const field of all) {
     if (field.derived === true) continue;
-    const given = (entry as Stored)[field.documentName] ?? field.default;
+    const given = (entry as Stored)[field.name] ?? field.default;
     if (given === undefined) continue;
     const target = field.setting === undefined ? rest : settings;
-    target[field.storedName] = fromDocument(field, given);
+    target[field.patchName] = fromDocument(field, given);
   }
   return { settings, rest };
 }
@@ -227,19 +220,13 @@ function fromDocument({ time, normalize }: Field, value: unknown): unknown {
   return normalize === undefined ? value : normalize(value as never);
 }
 
-/**
- * Writes an entry of a gateway document. The inverse of {@link loadFields}. A map of secret entries is left out while
- * it is empty.
- *
- * @internal
- */
+/** Writes an entry of a gateway document. The inverse of {@link loadFields}. @internal */
 export function saveFields({ all }: Fields, rest: object, settings: object = {}): object {
   const entry: Record<string, unknown> = {};
   for (const field of all) {
     const value = storedValue(field, rest, settings);
     if (value === undefined || field.derived === true) continue;
-    if (field.sealedEntriesOf !== undefined && isEmpty(value)) continue;
-    entry[field.documentName] = field.time === undefined ? value : formatInstant(value as number);
+    entry[field.name] = field.time === undefined ? value : formatInstant(value as number);
   }
   return entry;
 }
@@ -257,11 +244,10 @@ export function configuredFields({ all }: Fields, entry: object): object {
 function withParts(all: readonly Field[], entry: object, partOf: (field: Field) => Field['kept']): object {
   const kept: Record<string, unknown> = { ...entry };
   for (const field of all) {
-    const { documentName, derived } = field;
+    const { name, derived } = field;
     const part = partOf(field);
-    if (derived === true || part === false) Reflect.deleteProperty(kept, documentName);
-    else if (part !== undefined && Object.hasOwn(kept, documentName))
-      kept[documentName] = part(kept[documentName] as never);
+    if (derived === true || part === false) Reflect.deleteProperty(kept, name);
+    else if (part !== undefined && Object.hasOwn(kept, name)) kept[name] = part(kept[name] as never);
   }
   return kept;
 }
@@ -282,9 +268,9 @@ export function representFields({ all }: Fields, representing: Representing): ob
   const { rest, settings = rest, derived = rest, times } = representing;
   const representation: Record<string, unknown> = {};
   for (const field of all) {
-    if (field.secret !== undefined || field.shown === false) continue;
+    if (!isShown(field)) continue;
     const isComputed = field.derived === true || field.shownAs !== undefined;
-    const value = isComputed ? (derived as Stored)[field.name] : storedValue(field, rest, settings);
+    const value = isComputed ? (derived as Stored)[field.name] : shownValue(field, rest, settings);
     if (value === undefined || (field.hiddenWhenEmpty === true && isEmpty(value))) continue;
     representation[field.name] = field.time === undefined ? value : times[field.time](value as number);
   }
@@ -292,8 +278,34 @@ export function representFields({ all }: Fields, representing: Representing): ob
 }
 
 /** Gives the stored value of a field; `undefined` if the field is absent. @internal */
-export function storedValue({ setting, storedName }: Field, rest: object, settings: object): unknown {
-  return ((setting === undefined ? rest : settings) as Stored)[storedName];
+export function storedValue({ setting, patchName }: Field, rest: object, settings: object): unknown {
+  return ((setting === undefined ? rest : settings) as Stored)[patchName];
+}
+
+/** The stored value of a field without the secrets in it. */
+function shownValue(field: Field, rest: object, settings: object): unknown {
+  const value = storedValue(field, rest, settings);
+  if (field.secretEntries === undefined || value === undefined) return value;
+  return openEntries(field, value as JsonObject);
+}
+
+/** The entries of a map that are no secrets; the same object if none is a secret. @internal */
+export function openEntries(
+  { secretEntries: member }: Pick<Field, 'secretEntries'>,
+  map: JsonObject,
+): JsonObject {
+  const names = Object.keys(map);
+  const open = names.filter((name) => !isEntrySealed(member, map[name]));
+  return open.length === names.length
+    ? map
+    : Object.fromEntries(open.map((name) => [name, map[name] ?? null]));
+}
+
+/** Whether an entry of a map is sealed, or its member is. @internal */
+export function isEntrySealed(member: Field['secretEntries'], entry: Json | undefined): boolean {
+  return isSealed(
+    typeof member === 'string' && isObject(entry ?? null) ? (entry as JsonObject)[member] : entry,
+  );
 }
 
 function isEmpty(value: unknown): boolean {
@@ -301,22 +313,13 @@ function isEmpty(value: unknown): boolean {
 }
 
 function linksOf(all: readonly Field[]): Fields['links'] {
-  return Object.fromEntries(
-    all.flatMap(({ documentName, links }) => (links === undefined ? [] : [[documentName, links]])),
-  );
+  return Object.fromEntries(all.flatMap(({ name, links }) => (links === undefined ? [] : [[name, links]])));
 }
 
-/** Gives the names of each secret. @internal */
-export function secretNames({ all }: Fields): readonly SecretName[] {
-  return all.flatMap(({ name, secret: stored, sealedEntriesOf: map }) => {
-    if (stored === undefined) return [];
-    return [{ stored, client: map ?? name, whole: map === undefined }];
-  });
-}
-
-/** Gives the names under which secrets are stored. @internal */
-export function storedSecrets(tables: readonly Fields[]): ReadonlySet<string> {
-  return new Set(tables.flatMap(secretNames).map(({ stored }) => stored));
+/** Gives the names of the fields that are secret as a whole. @internal */
+export function secretNames(tables: readonly Fields[]): ReadonlySet<string> {
+  const all = tables.flatMap((table) => table.all);
+  return new Set(all.flatMap(({ name, secret }) => (secret === true ? [name] : [])));
 }
 
 // The types below follow from a table.
@@ -335,19 +338,14 @@ interface Optional {
 interface Hidden {
   readonly hiddenWhenEmpty: true;
 }
-type Absent = { readonly secret: string } | { readonly shown: false };
+type Absent = { readonly secret: true } | { readonly shown: false };
 interface Derived {
   readonly derived: true;
 }
 
 /** The name, if its row extends `Is` and does not extend `IsNot`; `never` otherwise. */
 type When<Name, R, Is, IsNot = never> = R extends Is ? (R extends IsNot ? never : Name) : never;
-type StoredName<R, Name> = R extends { readonly setting: infer S extends string }
-  ? S
-  : R extends { readonly secret: infer S extends string }
-    ? S
-    : Name;
-type DocumentName<R, Name> = R extends { readonly secret: infer S extends string } ? S : Name;
+type StoredName<R, Name> = R extends { readonly setting: infer S extends string } ? S : Name;
 
 interface Setting {
   readonly setting: true | string;
@@ -375,7 +373,11 @@ type StateOf<T> = Flat<
 >;
 
 type Given<R> = R extends { readonly time: string } ? string : Value<R>;
-type Shown<R> = R extends { readonly shownAs: z.core.$ZodType<infer T> } ? DeepReadonly<T> : Given<R>;
+type Shown<R> = R extends { readonly shownAs: z.core.$ZodType<infer T> }
+  ? DeepReadonly<T>
+  : R extends { readonly open: z.core.$ZodType<infer T> }
+    ? DeepReadonly<T>
+    : Given<R>;
 
 /** The representation that a table declares. */
 type RepresentationOf<T> = Flat<
@@ -397,8 +399,8 @@ interface OnRequest {
 /** The entry of a gateway document that a table declares. */
 type DocumentOf<T> = Flat<
   {
-    readonly [K in keyof T as When<DocumentName<T[K], K>, T[K], unknown, MaybeGiven>]: Accepted<T[K]>;
-  } & { readonly [K in keyof T as When<DocumentName<T[K], K>, T[K], MaybeGiven, OnRequest>]?: Accepted<T[K]> }
+    readonly [K in keyof T as When<K, T[K], unknown, MaybeGiven>]: Accepted<T[K]>;
+  } & { readonly [K in keyof T as When<K, T[K], MaybeGiven, OnRequest>]?: Accepted<T[K]> }
 >;
 
 /**

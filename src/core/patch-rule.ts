@@ -15,33 +15,15 @@ import {
 import type { ParsedOperation } from '../json/patch.ts';
 import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts';
 import type { Fault, ProblemCode } from '../problem.ts';
+import type { Field } from './field.ts';
 import { mostLinks } from './reference.ts';
 import { isSealed, passwordFault } from './secret.ts';
 import { mostMembers } from './shape.ts';
 
-/**
- * How a map stores its secret entries. An operation on a secret entry becomes an operation on a second map, so that no
- * operation on the first map reads, compares, copies or loses a secret entry.
- *
- * @internal
- */
-export interface SecretEntries {
-  /** Name of the second map, with the sealed texts. */
-  readonly storedAs: string;
-  /** The member of an entry that is the secret; the whole entry if left out. */
-  readonly member?: string;
-}
-
 /** One modifiable field of a patch view. @internal */
-export interface PatchField {
+export interface PatchField extends Pick<Field, 'links' | 'secret' | 'secretEntries'> {
   /** Name in a patch. */
   readonly name: string;
-  /** The collection that the links of the field belong to; left out for a field without links. */
-  readonly links?: string;
-  /** Name under which the sealed text is stored. Only for a secret, which a patch can write and never read. */
-  readonly sealedAs?: string;
-  /** Only for a map that can have secret entries. */
-  readonly secretEntries?: SecretEntries;
   /** The empty value, which a patch restores when it removes the field. Left out for a field that may be absent. */
   readonly empty?: Json;
 }
@@ -62,11 +44,10 @@ export interface PatchRules {
 export interface Prepared {
   /** The faults of the operations, at most one for each place that an operation names. */
   readonly faults: readonly Fault[];
-  /**
-   * The allowed operations, translated to operations on the settings: aliases and sealed values are replaced, and a
-   * removed field gets its empty value.
-   */
-  readonly prepared: readonly ParsedOperation[];
+  /** The allowed operations on what clients see: aliases are replaced, and a removed field gets its empty value. */
+  readonly open: readonly ParsedOperation[];
+  /** The allowed operations on secrets, which clients do not see. They write or remove a whole secret each. */
+  readonly secret: readonly ParsedOperation[];
   /** Whether a `test` reads a field that a patch cannot change. */
   readonly readsMore: boolean;
   /** Whether the operations write a secret, and do not remove it again. */
@@ -76,7 +57,8 @@ export interface Prepared {
 /** Checks each operation of a patch and translates the allowed ones. @internal */
 export function prepareOperations(rules: PatchRules, operations: readonly ParsedOperation[]): Prepared {
   const faults: Fault[] = [];
-  const prepared: ParsedOperation[] = [];
+  const open: ParsedOperation[] = [];
+  const secret: ParsedOperation[] = [];
   const written = new Set<string>();
   let readsMore = false;
   for (const operation of operations) {
@@ -93,18 +75,21 @@ export function prepareOperations(rules: PatchRules, operations: readonly Parsed
     if (fault !== undefined) faults.push(fault);
     else if (field === undefined) {
       readsMore = true;
-      prepared.push(operation);
+      open.push(operation);
+    } else if (isSecretPlace(rules, operation.path, field)) {
+      noteSecret(written, operation);
+      secret.push(secretOperation(operation, field));
     } else {
-      const whole = isSecretPlace(rules, operation.path, field) ? [operation] : secrets;
-      for (const { op, path } of whole) noteSecret(written, op, path);
-      for (const each of translate(rules, operation, field, secrets)) prepared.push(each);
+      for (const each of secrets) noteSecret(written, each);
+      secret.push(...secrets);
+      open.push(...openOperations(rules, withoutEntries(operation, secrets), field));
     }
   }
-  return { faults, prepared, readsMore, writesSecret: written.size > 0 };
+  return { faults, open, secret, readsMore, writesSecret: written.size > 0 };
 }
 
 /** Notes whether a secret is written. The operations before a `remove` leave nothing of the secret. */
-function noteSecret(written: Set<string>, op: ParsedOperation['op'], path: readonly string[]): void {
+function noteSecret(written: Set<string>, { op, path }: ParsedOperation): void {
   const secret = formatPointer(path.slice(0, 2));
   if (op === 'remove') written.delete(secret);
   else written.add(secret);
@@ -148,7 +133,7 @@ function entryFault(
   secrets: readonly ParsedOperation[],
 ): Fault | undefined {
   for (const { path, value } of secrets) {
-    const refusal = secretRefusal(operation.op, secretOf(field?.secretEntries, path, value));
+    const refusal = secretRefusal(operation.op, secretOf(field, path, value));
     if (refusal !== undefined) return faultAt(operation, path, refusal);
   }
   return undefined;
@@ -194,7 +179,7 @@ function placeRefusal(
     ];
   if (field !== undefined) {
     if (!isSecretPlace(rules, tokens, field)) return undefined;
-    return secretRefusal(operation.op, secretOf(field.secretEntries, tokens, operation.value));
+    return secretRefusal(operation.op, secretOf(field, tokens, operation.value));
   }
   if (!readOnly.includes(token))
     return ['field-unknown', `names no field of this resource; modifiable fields: ${names}`];
@@ -207,22 +192,22 @@ function placeRefusal(
 function isSecretPlace(
   { isSecretEntry }: PatchRules,
   [, name]: readonly string[],
-  { sealedAs, secretEntries }: PatchField,
+  { secret, secretEntries }: PatchField,
 ): boolean {
-  if (sealedAs !== undefined) return true;
+  if (secret === true) return true;
   return secretEntries !== undefined && name !== undefined && isSecretEntry(name);
 }
 
-/** The secret entries in the value for a whole map, each as an operation on the entry. */
+/** The secret entries in the value for a whole map, each as an operation that adds the entry. */
 function secretEntriesIn(
   { isSecretEntry }: PatchRules,
-  { index, op, path, value }: ParsedOperation,
+  { index, path, value }: ParsedOperation,
   field: PatchField | undefined,
 ): readonly ParsedOperation[] {
   if (field?.secretEntries === undefined || path.length > 1 || !isObject(value)) return [];
   return Object.entries(value)
     .filter(([name]) => isSecretEntry(name))
-    .map(([name, entry]) => ({ index, op, path: [field.name, name], value: entry }));
+    .map(([name, entry]) => ({ index, op: 'add', path: [field.name, name], from: undefined, value: entry }));
 }
 
 /** What an operation gives as a secret: `whole` tells whether the place is a whole secret, and not a part of one. */
@@ -232,13 +217,13 @@ interface GivenSecret {
 }
 
 function secretOf(
-  entries: SecretEntries | undefined,
+  field: Pick<PatchField, 'secretEntries'> | undefined,
   { length, [2]: last }: readonly string[],
   value: Json | undefined,
 ): GivenSecret {
-  if (entries === undefined) return { whole: length === 1, text: value };
-  const { member } = entries;
-  if (member === undefined) return { whole: length === 2, text: value };
+  const member = field?.secretEntries;
+  if (member === undefined) return { whole: length === 1, text: value };
+  if (member === true) return { whole: length === 2, text: value };
   if (length === 2) return { whole: true, text: isObject(value) ? value[member] : undefined };
   return { whole: length === 3 && last === member, text: value };
 }
@@ -259,49 +244,21 @@ function secretRefusal(op: ParsedOperation['op'], { whole, text }: GivenSecret):
   return ['password-unacceptable', `must be ${isUnsealed ? 'sealed first, as { "sealed": … }' : form}`];
 }
 
-/** Translates an operation to operations on the settings. */
-function translate(
-  rules: PatchRules,
-  operation: ParsedOperation,
-  field: PatchField,
-  secrets: readonly ParsedOperation[],
-): readonly ParsedOperation[] {
-  const { secretEntries } = field;
-  if (secretEntries !== undefined) {
-    const added = (secret: ParsedOperation): ParsedOperation =>
-      toStored(secretEntries, { ...secret, op: 'add' });
-    if (isSecretPlace(rules, operation.path, field)) return [toStored(secretEntries, operation)];
-    if (secrets.length > 0) return [withoutEntries(operation, field, secrets), ...secrets.map(added)];
-  }
-  return translateOpen(rules, operation, field);
-}
-
-/** Translates an operation on a secret entry to an operation on the map of sealed texts. */
-function toStored(entries: SecretEntries, { index, op, path, value }: ParsedOperation): ParsedOperation {
-  const [, ...inner] = path;
-  return { index, op, path: [entries.storedAs, ...inner], value: unsealed(entries, value) };
-}
-
-/** Replaces the sealed form of a secret by the sealed text. */
-function unsealed({ member }: SecretEntries, value: Json | undefined): Json | undefined {
-  const text = member !== undefined && isObject(value) ? value[member] : undefined;
-  if (member !== undefined && isSealed(text))
-    return deepFreeze({ ...(value as JsonObject), [member]: text.sealed });
-  return isSealed(value) ? value.sealed : value;
+/** Translates an operation on a secret to an operation on the settings. */
+function secretOperation({ op, path, ...rest }: ParsedOperation, field: PatchField): ParsedOperation {
+  return { ...rest, op: path.length === 1 && op === 'replace' ? 'add' : op, path: named(path, field) };
 }
 
 /** Takes the secret entries out of the value for a whole map. Stored secret entries that the value lacks stay. */
-function withoutEntries(
-  { index, value }: ParsedOperation,
-  { name }: PatchField,
-  secrets: readonly ParsedOperation[],
-): ParsedOperation {
+function withoutEntries(operation: ParsedOperation, secrets: readonly ParsedOperation[]): ParsedOperation {
+  if (secrets.length === 0) return operation;
   const names = new Set(secrets.map(({ path: [, entry] }) => entry));
-  const open = Object.entries(value as JsonObject).filter(([entry]) => !names.has(entry));
-  return setting(index, [name], deepFreeze(Object.fromEntries(open)));
+  const open = Object.entries(operation.value as JsonObject).filter(([entry]) => !names.has(entry));
+  return { ...operation, value: deepFreeze(Object.fromEntries(open)) };
 }
 
-function translateOpen(
+/** Translates an operation on what clients see to operations on the settings. */
+function openOperations(
   rules: PatchRules,
   { index, op, path, from, value }: ParsedOperation,
   field: PatchField,
@@ -309,9 +266,8 @@ function translateOpen(
   const place = named(path, field);
   const whole = path.length === 1;
   if (whole && op === 'remove' && field.empty !== undefined) return [setting(index, place, field.empty)];
-  const plain = field.sealedAs !== undefined && isSealed(value) ? value.sealed : value;
   if (from === undefined)
-    return [{ index, op: whole && op === 'replace' ? 'add' : op, path: place, from, value: plain }];
+    return [{ index, op: whole && op === 'replace' ? 'add' : op, path: place, from, value }];
   const origin = rules.field(from[0] ?? '');
   const source = named(from, origin);
   // A field that is never absent becomes empty when its value is moved away, as when it is removed.

@@ -6,7 +6,7 @@ import { deepFreeze, isObject, type Json, type JsonObject } from '../json/value.
 import type { ParsedOperation } from '../json/patch.ts';
 import { formatPointer } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
-import type { SecretEntries } from './patch-rule.ts';
+import type { PatchField } from './patch-rule.ts';
 import { completeOperations, type PatchView } from './patch-view.ts';
 import { passwordFault, unsealable, type Sealing, type SecretPorts } from './secret.ts';
 import { mostMembers } from './shape.ts';
@@ -57,8 +57,8 @@ async function sealOperation<T extends object>(
   const { path, value } = operation;
   if (value === undefined) return operation;
   const [token = '', name, ...inner] = path;
-  const { sealedAs, secretEntries } = field(token) ?? {};
-  if (sealedAs !== undefined) return { ...operation, value: await sealText(value, path) };
+  const { secret, secretEntries } = field(token) ?? {};
+  if (secret === true) return { ...operation, value: await sealText(value, path) };
   if (secretEntries === undefined) return operation;
   if (name === undefined) {
     if (!isObject(value)) return operation;
@@ -74,16 +74,19 @@ async function sealOperation<T extends object>(
   return { ...operation, value: await sealed };
 }
 
+/** The member of an entry that is sealed; `true` for the whole entry. */
+type SealedMember = NonNullable<PatchField['secretEntries']>;
+
 /** Seals the entries with these names in a map. */
 async function sealMap(
-  entries: SecretEntries,
+  member: SealedMember,
   path: readonly string[],
   map: JsonObject,
   names: readonly string[],
   sealText: SealText,
 ): Promise<Json> {
   const sealing = names.map(async (name) => {
-    return [name, await sealEntry(entries, [...path, name], map[name] ?? null, sealText)] as const;
+    return [name, await sealEntry(member, [...path, name], map[name] ?? null, sealText)] as const;
   });
   return deepFreeze({ ...map, ...Object.fromEntries(await Promise.all(sealing)) });
 }
@@ -93,11 +96,11 @@ function withoutValues(names: readonly string[]): JsonObject {
 }
 
 async function sealEntry(
-  { member }: SecretEntries,
+  member: SealedMember,
   place: readonly string[],
   entry: Json,
   sealText: SealText,
 ): Promise<Json> {
-  if (member === undefined) return sealText(entry, place);
+  if (member === true) return sealText(entry, place);
   return isObject(entry) ? deepFreeze({ ...entry, [member]: await sealText(entry[member], place) }) : null;
 }

@@ -7,23 +7,15 @@
 import * as z from 'zod/mini';
 
 import { deepFreeze, isObject, type Json, type JsonObject, sameJson } from '../json/value.ts';
-import { difference, type Difference } from '../json/diff.ts';
+import type { Difference } from '../json/diff.ts';
 import { applyOperations, type Operation, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
-import { prepareOperations, type PatchField, type PatchRules, type SecretEntries } from './patch-rule.ts';
+import { prepareOperations, type PatchField, type PatchRules } from './patch-rule.ts';
 import { formatPointer, parsePointer } from '../json/pointer.ts';
-import {
-  fail,
-  faultsOf,
-  ok,
-  problemOf,
-  type Fault,
-  type Problem,
-  type ProblemCode,
-  type Result,
-} from '../problem.ts';
-import { isShown, objectOf, type Field, type Fields } from './field.ts';
+import { fail, faultsOf, ok, problemOf, type Fault, type Problem, type Result } from '../problem.ts';
+import { isEntrySealed, isShown, objectOf, openEntries, type Field, type Fields } from './field.ts';
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
 import { parseShape } from './shape.ts';
+import { differenceOf } from './update.ts';
 
 /** The parts of a patch view that do not follow from the fields of the kind. @internal */
 export interface PatchHooks<T extends object> {
@@ -48,18 +40,16 @@ export interface PatchHooks<T extends object> {
 
 /** The fields of a resource as a JSON Patch sees them. @internal */
 export interface PatchView<T extends object> extends PatchHooks<T>, PatchRules {
-  /**
-   * Shape of all settings together, with each secret under the name for clients. The shape must not transform values.
-   */
+  /** Shape of all settings together. The shape must not transform values. */
   readonly shape: z.core.$ZodType<T>;
+  /** Shape of the settings that clients see, without secrets. */
+  readonly open: z.core.$ZodType;
   /** The names of the settings that no patch can change. */
   readonly fixed: ReadonlySet<string>;
   /** The fields with links, each with its collection. */
   readonly linked: readonly (readonly [name: string, collection: string])[];
-  /** The stored name of each secret, by the name for clients. */
-  readonly secrets: ReadonlyMap<string, string>;
-  /** The maps that can have secret entries, by the name of the map that stores these entries. */
-  readonly maps: ReadonlyMap<string, string>;
+  /** The modifiable fields that are secret as a whole, or have secret entries. */
+  readonly secretive: readonly PatchField[];
   /** The fields whose stored form differs, each with the function that gives the stored form. */
   readonly normalized: readonly (readonly [name: string, normalize: (value: never) => unknown])[];
 }
@@ -71,18 +61,24 @@ export interface PatchView<T extends object> extends PatchHooks<T>, PatchRules {
  */
 export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<T> = {}): PatchView<T> {
   const settings = fields.all.filter(({ setting }) => setting !== undefined);
-  const own = settings.filter(({ sealedEntriesOf }) => sealedEntriesOf === undefined);
-  const patchable = own.filter(({ patched }) => patched !== false);
-  const fixed = new Set(own.filter((field) => !patchable.includes(field)).map(({ patchName }) => patchName));
+  const patchable = settings.filter(({ patched }) => patched !== false);
+  const fixed = new Set(
+    settings.filter((field) => !patchable.includes(field)).map(({ patchName }) => patchName),
+  );
   const byToken = new Map<string, PatchField>();
   for (const field of patchable) {
-    const patchField = patchFieldOf(field, settings);
+    const patchField = patchFieldOf(field);
     byToken.set(field.patchName, patchField);
     if (isShown(field)) byToken.set(field.name, patchField);
   }
   return Object.freeze({
     ...hooks,
     shape: objectOf(settings, 'patchName', settingShape) as z.core.$ZodType as z.core.$ZodType<T>,
+    open: objectOf(
+      settings.filter(({ secret }) => secret !== true),
+      'patchName',
+      ({ shape, open = shape, optional }) => (optional === true ? z.exactOptional(open) : open),
+    ),
     names: patchable.map(({ patchName }) => patchName).join(', '),
     readOnly: fields.all
       .filter((field) => isShown(field) && (field.setting === undefined || fixed.has(field.patchName)))
@@ -93,15 +89,8 @@ export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<
     linked: settings.flatMap(({ patchName, links }) =>
       links === undefined ? [] : [[patchName, links] as const],
     ),
-    secrets: new Map(
-      patchable.flatMap(({ patchName, secret }) =>
-        secret === undefined ? [] : [[patchName, secret] as const],
-      ),
-    ),
-    maps: new Map(
-      settings.flatMap(({ patchName, sealedEntriesOf: map }) =>
-        map === undefined ? [] : [[patchName, map] as const],
-      ),
+    secretive: [...new Set(byToken.values())].filter(
+      ({ secret, secretEntries }) => secret === true || secretEntries !== undefined,
     ),
     normalized: settings.flatMap(({ patchName, normalize }) =>
       normalize === undefined ? [] : [[patchName, normalize] as const],
@@ -109,22 +98,21 @@ export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<
   });
 }
 
-function patchFieldOf(
-  { patchName, links, secret, hiddenWhenEmpty, default: empty }: Field,
-  settings: readonly Field[],
-): PatchField {
-  const second = settings.find(({ sealedEntriesOf }) => sealedEntriesOf === patchName);
+function patchFieldOf({
+  patchName,
+  links,
+  secret,
+  secretEntries,
+  hiddenWhenEmpty,
+  default: empty,
+}: Field): PatchField {
   return Object.freeze({
     name: patchName,
     ...(links === undefined ? {} : { links }),
-    ...(secret === undefined ? {} : { sealedAs: secret }),
-    ...(second === undefined ? {} : { secretEntries: secretEntriesIn(second) }),
+    ...(secret === undefined ? {} : { secret }),
+    ...(secretEntries === undefined ? {} : { secretEntries }),
     ...(hiddenWhenEmpty === true && empty !== undefined ? { empty } : {}),
   });
-}
-
-function secretEntriesIn({ patchName: storedAs, secretMember: member }: Field): SecretEntries {
-  return Object.freeze({ storedAs, ...(member === undefined ? {} : { member }) });
 }
 
 /**
@@ -169,23 +157,100 @@ export function patchSettings<T extends object>(
   find: FindName,
 ): Result<Patched<T>> {
   const full = completeOperations(view, operations);
-  const { faults, prepared, readsMore, writesSecret } = prepareOperations(view, full);
-  const old = toClient(view, before);
-  const applied = apply(view, readsMore ? withShown(view, old, shown()) : old, prepared);
+  const { faults, open, secret, readsMore, writesSecret } = prepareOperations(view, full);
+  const { seen, hidden } = split(view, before as JsonObject);
+  const applied = bothOf(
+    apply(view, readsMore ? withShown(view, seen, shown()) : seen, open),
+    apply(view, hidden, secret),
+  );
   // An operation that a rule refuses may be the reason why a later one cannot run.
   if (!applied.ok && faults.length > 0) return { ok: false, problem: problemOf(faults) };
-  if (!applied.ok) return asClientsKnow(view, applied.problem);
-  const result = readsMore ? withoutShown(view, old, applied.value) : applied.value;
-  const patched = conclude(
-    view,
-    { before, old, result, operations: prepared, writesSecret },
-    find,
-    view.check,
-  );
+  if (!applied.ok) return applied;
+  const [now, kept] = applied.value;
+  const after = { seen: readsMore ? withoutShown(view, seen, now) : now, hidden: kept };
+  const result = joined(view, before as JsonObject, { seen, hidden }, after);
+  // A client hears of what it sees: the forms and numbers of secrets are no concern of its.
+  const whole = [view.shape, result] as const;
+  const checks = [[view.open, after.seen] as const, ...(after.hidden === hidden ? [] : [whole])];
+  const candidate = { before, result, checks, operations: inOrder([...open, ...secret]), writesSecret };
+  const patched = conclude(view, candidate, find, view.check);
   if (faults.length > 0) return { ok: false, problem: problemOf(withFaultsOfResult(faults, full, patched)) };
   // Writing a secret always counts as a change. Otherwise `unchanged` would confirm a guess.
   if (!writesSecret || !patched.ok || patched.value.after !== before) return patched;
   return ok({ ...patched.value, after: Object.freeze({ ...before }) });
+}
+
+function inOrder(operations: readonly ParsedOperation[]): readonly ParsedOperation[] {
+  return operations.toSorted((one, other) => one.index - other.index);
+}
+
+/** The results of operations on what clients see and on secrets; the problem of the first operation that fails. */
+function bothOf(
+  open: Result<JsonObject>,
+  secret: Result<JsonObject>,
+): Result<readonly [open: JsonObject, secret: JsonObject]> {
+  if (open.ok && secret.ok) return ok([open.value, secret.value]);
+  const [first] = [open, secret]
+    .flatMap((each) => (each.ok ? [] : [each.problem]))
+    .toSorted((one, other) => operationOf(one) - operationOf(other));
+  return first === undefined ? fail('validation-failed', 'is not valid') : { ok: false, problem: first };
+}
+
+function operationOf({ errors = [] }: Problem): number {
+  return errors[0]?.operation ?? Infinity;
+}
+
+/** Settings in two parts: what clients see, and the secrets in their places, which no operation can read. */
+interface Split {
+  readonly seen: JsonObject;
+  readonly hidden: JsonObject;
+}
+
+function split<T extends object>({ secretive }: PatchView<T>, settings: JsonObject): Split {
+  let seen = settings;
+  const hidden: Record<string, Json> = {};
+  for (const field of secretive) {
+    const { name, secretEntries } = field;
+    const value = settings[name];
+    if (secretEntries === undefined) {
+      if (value === undefined) continue;
+      seen = pick(seen, (each) => each !== name);
+      hidden[name] = value;
+    } else if (value !== undefined) {
+      const map = value as JsonObject;
+      const open = openEntries(field, map);
+      if (open !== map) seen = { ...seen, [name]: open };
+      hidden[name] = open === map ? {} : pick(map, (each) => !Object.hasOwn(open, each));
+    }
+  }
+  return { seen, hidden: Object.freeze(hidden) };
+}
+
+/** The settings of both parts after a patch; what the patch has not changed is the same object as before. */
+function joined<T extends object>(
+  view: PatchView<T>,
+  before: JsonObject,
+  old: Split,
+  now: Split,
+): JsonObject {
+  if (now.seen === old.seen && now.hidden === old.hidden) return before;
+  const maps = new Set(
+    view.secretive.flatMap(({ name, secretEntries: of }) => (of === undefined ? [] : [name])),
+  );
+  const whole: Record<string, Json> = {};
+  for (const name of new Set([before, now.seen, now.hidden].flatMap(Object.keys))) {
+    const [open, secret] = [now.seen[name], now.hidden[name]];
+    const isSame = open === old.seen[name] && secret === old.hidden[name];
+    const changed = maps.has(name) ? withEntries(open, secret as JsonObject) : (secret ?? open);
+    const value = isSame ? before[name] : changed;
+    if (value !== undefined) whole[name] = value;
+  }
+  return Object.freeze(whole);
+}
+
+/** A map with its secret entries. What is no map keeps none of them. */
+function withEntries(open: Json | undefined, secret: JsonObject): Json | undefined {
+  return open !== undefined && isObject(open) ? Object.freeze({ ...open, ...secret }) : open;
 }
 
 /**
@@ -231,17 +296,20 @@ export function revertSettings<T extends object>(
   operations: readonly ParsedOperation[],
   find: FindName,
 ): Result<Patched<T>> {
-  const old = toClient(view, before);
-  const renamed = operations.map((operation) => withClientName(view, operation));
-  const applied = applyOperations(old, renamed, revertRules);
-  if (!applied.ok) return asClientsKnow(view, applied.problem);
+  const applied = applyOperations(before as JsonObject, operations, revertRules);
+  if (!applied.ok) return applied;
   const result = applied.value;
   if (!isObject(result))
     return fail(
       'op-not-allowed',
       'The inverse of an event must change fields, not the whole resource. Pass the event as it was published.',
     );
-  return conclude(view, { before, old, result, operations: renamed, writesSecret: false }, find, undefined);
+  return conclude(
+    view,
+    { before, ...wholly(view, result), operations, writesSecret: false },
+    find,
+    undefined,
+  );
 }
 
 /**
@@ -263,8 +331,8 @@ export function adoptSettings<T extends object>(
   given: T,
   find: FindName,
 ): Result<Patched<T>> {
-  const [old, result] = [toClient(view, before), toClient(view, given)];
-  return conclude(view, { before, old, result, operations: [], writesSecret: false }, find, undefined);
+  const whole = wholly(view, given as JsonObject);
+  return conclude(view, { before, ...whole, operations: [], writesSecret: false }, find, undefined);
 }
 
 /**
@@ -275,38 +343,6 @@ export function completeOperations<T extends object>(
   operations: readonly ParsedOperation[],
 ): readonly ParsedOperation[] {
   return complete === undefined ? operations : operations.map((operation) => deepFreeze(complete(operation)));
-}
-
-/** Renames the secrets to the names that clients know, so that the pointers of faults use these names. */
-function toClient<T extends object>({ secrets }: PatchView<T>, settings: T): JsonObject {
-  let renamed = settings as JsonObject;
-  for (const [name, sealedAs] of secrets) renamed = withMemberNamed(renamed, sealedAs, name);
-  return renamed;
-}
-
-function toStored<T extends object>({ secrets }: PatchView<T>, settings: T): T {
-  let renamed = settings as JsonObject;
-  for (const [name, sealedAs] of secrets) renamed = withMemberNamed(renamed, name, sealedAs);
-  return renamed as T;
-}
-
-function withMemberNamed(settings: JsonObject, from: string, to: string): JsonObject {
-  if (!Object.hasOwn(settings, from)) return settings;
-  const copy: Record<string, Json> = {};
-  // Taking the member out and spreading the rest would take five times as long.
-  for (const [name, value] of Object.entries(settings)) copy[name === from ? to : name] = value;
-  return Object.freeze(copy);
-}
-
-function withClientName<T extends object>(
-  { secrets }: PatchView<T>,
-  operation: ParsedOperation,
-): ParsedOperation {
-  const [token, ...rest] = operation.path;
-  for (const [name, sealedAs] of secrets) {
-    if (token === sealedAs) return { ...operation, path: [name, ...rest] };
-  }
-  return operation;
 }
 
 /** The settings, and every field that is shown. A setting that no patch can change is as it is shown. */
@@ -324,9 +360,9 @@ function withoutShown<T extends object>(
   settings: JsonObject,
   result: JsonObject,
 ): JsonObject {
-  const { fixed, maps } = view;
+  const { fixed } = view;
   return Object.freeze({
-    ...pick(result, (name) => view.field(name)?.name === name || maps.has(name)),
+    ...pick(result, (name) => view.field(name)?.name === name),
     ...pick(settings, (name) => fixed.has(name)),
   });
 }
@@ -358,14 +394,22 @@ function apply<T extends object>(
 interface Candidate<T> {
   /** The present settings. */
   readonly before: T;
-  /** The present settings with the names that clients know. */
-  readonly old: JsonObject;
   /** The settings after the operations. */
   readonly result: JsonObject;
+  /** What is checked, each with its shape, until something has faults. */
+  readonly checks: readonly (readonly [shape: z.core.$ZodType, value: JsonObject])[];
   /** The operations, which the faults refer to. */
   readonly operations: readonly ParsedOperation[];
   /** Whether the operations write a secret. They are checked then even if the secret stays the same. */
   readonly writesSecret: boolean;
+}
+
+/** A result whose form is checked as a whole. */
+function wholly<T extends object>(
+  { shape }: PatchView<T>,
+  result: JsonObject,
+): Pick<Candidate<T>, 'result' | 'checks'> {
+  return { result, checks: [[shape, result]] };
 }
 
 const unchanged: Difference = { operations: [], inverse: [] };
@@ -377,47 +421,60 @@ function conclude<T extends object>(
   find: FindName,
   check: PatchView<T>['check'],
 ): Result<Patched<T>> {
-  const { before, old, result, writesSecret } = candidate;
-  if (result === old && !writesSecret) return ok({ after: before, ...unchanged });
+  const { before, result, writesSecret } = candidate;
+  if (result === before && !writesSecret) return ok({ after: before, ...unchanged });
   const valid = validate(view, candidate, find, check);
   if (!valid.ok) return valid;
-  const after = toStored(view, valid.value);
-  const { operations, inverse } = difference(before as JsonObject, after as JsonObject);
+  const after = valid.value;
+  const { operations, inverse } = differenceOf(before, after);
   if (operations.length === 0) return ok({ after: before, operations, inverse });
   return ok({ after, operations, inverse: view.wayBack?.(before, after, inverse) ?? inverse });
 }
 
 function validate<T extends object>(
   view: PatchView<T>,
-  { before, old, result, operations }: Candidate<T>,
+  { before, result, checks, operations }: Candidate<T>,
   find: FindName,
   check: PatchView<T>['check'],
 ): Result<T> {
-  const parsed = parseShape(view.shape, result);
-  const resolved = resolveFields(view, result, old, find);
+  const wrong = firstFaults(checks);
+  const resolved = resolveFields(view, result, before as JsonObject, find);
   const canonical = resolved.settings as unknown as T;
-  const after = parsed.ok ? normalize(view, canonical) : before;
-  const broken = (parsed.ok ? entryFaults(view, before, after) : parsed.faults).concat(
+  const after = wrong.length === 0 ? normalize(view, canonical) : before;
+  const broken = (wrong.length === 0 ? entryFaults(view, before, after) : wrong).concat(
     check?.(before, canonical as JsonObject, operations) ?? none,
   );
   if (broken.length === 0 && resolved.faults.length === 0) return ok(deepFreeze(after));
-  const faults = [...broken, ...resolved.faults].map((fault) => shownFault(view, locate(fault, operations)));
+  const faults = [...broken, ...resolved.faults].map((fault) => locate(fault, operations));
   return { ok: false, problem: problemOf(faults) };
 }
 
-/** Refuses entries that come into the wrong map. No patch brings such an entry, but an undo or another snapshot can. */
+function firstFaults(checks: Candidate<unknown>['checks']): readonly Fault[] {
+  for (const [shape, value] of checks) {
+    const parsed = parseShape(shape, value);
+    if (!parsed.ok) return parsed.faults;
+  }
+  return none;
+}
+
+/**
+ * Refuses entries that are secret by their names and not sealed, or sealed and not secret. No patch brings a plain
+ * secret, but an undo or another snapshot can.
+ */
 function entryFaults<T extends object>(
-  { maps, isSecretEntry }: PatchView<T>,
+  { secretive, isSecretEntry }: PatchView<T>,
   before: T,
   after: T,
 ): readonly Fault[] {
   const faults: Fault[] = [];
-  for (const [stored, map] of maps) {
-    for (const name of newNames(before, after, map))
-      if (isSecretEntry(name) || Object.hasOwn(mapOf(after, stored), name))
-        faults.push(entryFault(map, name, 'is secret, and must be sealed'));
-    for (const name of newNames(before, after, stored))
-      if (!isSecretEntry(name)) faults.push(entryFault(stored, name, undeclaredSecret));
+  for (const { name: map, secretEntries: member } of secretive) {
+    const [old, now] = [mapOf(before, map), mapOf(after, map)];
+    if (member === undefined || old === now) continue;
+    for (const [name, entry] of Object.entries(now)) {
+      const isSealed = isEntrySealed(member, entry);
+      if (old[name] === entry || isSealed === isSecretEntry(name)) continue;
+      faults.push(entryFault(map, name, isSealed ? undeclaredSecret : 'is secret, and must be sealed'));
+    }
   }
   return faults;
 }
@@ -432,30 +489,8 @@ function entryFault(map: string, name: string, detail: string): Fault {
   return { pointer: formatPointer([map, name]), code: 'validation-failed', detail };
 }
 
-function newNames<T extends object>(before: T, after: T, map: string): readonly string[] {
-  const [old, now] = [mapOf(before, map), mapOf(after, map)];
-  return old === now ? none : Object.keys(now).filter((name) => !Object.hasOwn(old, name));
-}
-
 function mapOf(settings: object, name: string): JsonObject {
   return (settings as Readonly<Record<string, JsonObject>>)[name] ?? {};
-}
-
-/** Names the place of a fault as clients do: a secret entry is in the map that clients know. */
-function shownFault<T extends object>({ maps }: PatchView<T>, fault: Fault): Fault {
-  const [token = '', ...inner] = parsePointer(fault.pointer) ?? [];
-  const map = maps.get(token);
-  if (map === undefined) return fault;
-  const pointer = formatPointer([map, ...inner]);
-  // The detail of this fault would name the map that clients do not know.
-  return fault.code === 'patch-path-missing'
-    ? { ...fault, pointer, detail: 'does not exist' }
-    : { ...fault, pointer };
-}
-
-function asClientsKnow<T extends object>(view: PatchView<T>, problem: Problem<ProblemCode>): Result<never> {
-  const faults = faultsOf(problem).map((fault) => shownFault(view, fault));
-  return { ok: false, problem: problemOf(faults) };
 }
 
 /** Brings valid settings into their stored form. */

@@ -3,10 +3,11 @@
  *
  * A secret reaches the core only hashed or sealed. Redaction takes even these forms out of everything that is shown.
  */
-import { formatPointer, parsePointer } from '../json/pointer.ts';
+import { parsePointer } from '../json/pointer.ts';
 import {
   isArray,
   isContainer,
+  isObject,
   setMember,
   type Json,
   type JsonContainer,
@@ -16,19 +17,19 @@ import type { Fault, Result } from '../problem.ts';
 import { normalForm, utf8Length } from './text.ts';
 
 /**
- * Sealed text in place of a secret. A transition accepts no other form of a secret.
+ * A secret as it is stored, in its own place: the text that a port of the host has made of it. A transition accepts no
+ * other form of a secret, and nothing that is shown has it. `sealed` is a text from the {@link SecretSealer} port; of
+ * an admin user, a hash from the {@link Hasher} port. The library does not look inside.
  *
  * @public
  */
-export interface Sealed {
-  /** The sealed text from the {@link SecretSealer} port. The library does not look inside. */
-  readonly sealed: string;
-}
+export type Sealed = Readonly<Record<'sealed', string>>;
 
 /** Whether a value is sealed text. @internal */
-export function isSealed(value: Json | undefined): value is Json & Sealed {
+export function isSealed(value: unknown): value is Sealed {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'sealed')) return false;
   return (
-    typeof value === 'object' && value !== null && 'sealed' in value && typeof value['sealed'] === 'string'
+    typeof (value as { readonly sealed: unknown }).sealed === 'string' && Object.keys(value).length === 1
   );
 }
 
@@ -48,6 +49,19 @@ export interface SecretPorts {
   seal(secret: string): Promise<string | undefined>;
   /** Whether the name of a parameter is declared secret. */
   isSecretParameter(name: string): boolean;
+}
+
+/** A value with `set` in the place of each secret, so that what is set counts, and not what it is. @internal */
+export function withSecretsSet(value: Json): Json {
+  if (isSealed(value)) return 'set';
+  if (isArray(value)) return value.map(withSecretsSet);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withSecretsSet(member)]));
+}
+
+/** Whether a secret is anywhere in a value. @internal */
+export function hasSecret(value: Json): boolean {
+  return isContainer(value) && (isSealed(value) || Object.values<Json>(value).some(hasSecret));
 }
 
 /** What a client sent, with its secrets sealed, and the faults of the secrets that cannot be sealed. @internal */
@@ -86,53 +100,21 @@ export function passwordFault(password: Json): string | undefined {
   return utf8Length(normalForm(password)) > longestPassword ? tooLong : undefined;
 }
 
-/** The names of a secret. @internal */
-export interface SecretName {
-  /** The name under which the hashed or sealed form is stored. */
-  readonly stored: string;
-  /** The name that clients know. */
-  readonly client: string;
-  /** Whether everything that clients know by that name is secret. False for a map of which some entries are secret. */
-  readonly whole: boolean;
-}
-
-/** Gives the names of members and fields that are secret as a whole. @internal */
-export function namesOf(secrets: readonly SecretName[]): ReadonlySet<string> {
-  return new Set(secrets.flatMap(({ stored, client, whole }) => (whole ? [stored, client] : [stored])));
-}
-
-/** The names that redaction looks for. */
-interface Names {
-  /** By the stored name of a secret: the name that clients know. */
-  readonly client: ReadonlyMap<string, string>;
-  /** The names by which clients know what is secret as a whole. */
-  readonly whole: ReadonlySet<string>;
-  /** The maps of parameters. Clients choose the names of the entries, so a name can be that of a stored secret. */
-  readonly map: ReadonlySet<string>;
-}
-
 /**
  * Creates the function that redacts secrets in plain JSON.
  *
- * The function removes every member with the stored name of a secret, and every sealed text, at any depth. A JSON Patch
- * operation whose pointer leads to a secret, or into one, loses its value, and its pointer gets the name that clients
- * know. An entry of a map of parameters is no secret because it has the name of a stored secret. An operation on an
- * entry that is named like a secret of clients, such as `password`, loses its value all the same.
+ * The function leaves out every member that is sealed text, or an entry with sealed text, at any depth. In a list,
+ * `null` takes the place. A JSON Patch operation whose pointer leads to a secret of clients, such as `password`, or
+ * into one, loses its value, which can be plain text.
  *
- * @param secrets - the names of each secret
  * @internal
  */
-export function createRedactor(secrets: readonly SecretName[]): (value: Json | object) => Json {
-  const names: Names = {
-    client: new Map(secrets.map(({ stored, client }) => [stored, client])),
-    whole: new Set(secrets.filter(({ whole }) => whole).map(({ client }) => client)),
-    map: new Set(secrets.filter(({ whole }) => !whole).map(({ client }) => client)),
-  };
+export function createRedactor(places: SecretPlaces): (value: Json | object) => Json {
   return (value) => {
     if (!isContainer(value as Json)) return value as Json;
     const root: Record<string, Json> = {};
     // A list of containers left to copy replaces recursion, so no value is too deep.
-    const pending: (Copying | Leaving)[] = [{ source: { value: value as Json }, target: root, isMap: false }];
+    const pending: (Copying | Leaving)[] = [{ source: { value: value as Json }, target: root }];
     const open = new Set<JsonContainer>();
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       if ('left' in next) {
@@ -143,18 +125,24 @@ export function createRedactor(secrets: readonly SecretName[]): (value: Json | o
         throw new TypeError('redactSecrets: the value is circular, so it is not JSON');
       open.add(next.source);
       pending.push({ left: next.source });
-      copyMembers(next, names, pending);
+      copyMembers(next, places, pending);
     }
     return root['value'] ?? null;
   };
+}
+
+/** How redaction knows secrets that are not sealed text alone. @internal */
+export interface SecretPlaces {
+  /** The names of the fields that are secret as a whole. */
+  readonly names: ReadonlySet<string>;
+  /** Whether an object is an entry of a map with the secret in one of its members. */
+  readonly isEntry: (this: void, value: JsonObject) => boolean;
 }
 
 /** A container whose members are still to be copied, and the copy that gets them. */
 interface Copying {
   readonly source: JsonContainer;
   readonly target: Json[] | Record<string, Json>;
-  /** Whether clients choose the names of the members. */
-  readonly isMap: boolean;
 }
 
 /** A container whose members are copied. */
@@ -162,15 +150,18 @@ interface Leaving {
   readonly left: JsonContainer;
 }
 
-function copyMembers({ source, target, isMap }: Copying, names: Names, pending: (Copying | Leaving)[]): void {
-  const members = isArray(source) ? source.entries() : Object.entries(redactOperation(source, names));
-  for (const [name, member] of members) {
-    const isHidden = isSealed(member) && Object.keys(member).length === 1;
-    if (typeof name === 'string' && (isHidden || (!isMap && names.client.has(name)))) continue;
-    let copy = isHidden ? null : member;
+function copyMembers(
+  { source, target }: Copying,
+  places: SecretPlaces,
+  pending: (Copying | Leaving)[],
+): void {
+  const isHidden = isArray(source) ? () => false : hiddenMember(source, places);
+  for (const [name, member] of isArray(source) ? source.entries() : Object.entries(source)) {
+    if (isHidden(name, member)) continue;
+    let copy = isSealed(member) ? null : member;
     if (isContainer(copy)) {
       const empty: Copying['target'] = isArray(copy) ? [] : {};
-      pending.push({ source: copy, target: empty, isMap: names.map.has(String(name)) });
+      pending.push({ source: copy, target: empty });
       copy = empty;
     }
     if (Array.isArray(target)) target.push(copy);
@@ -178,46 +169,27 @@ function copyMembers({ source, target, isMap }: Copying, names: Names, pending: 
   }
 }
 
-/** A JSON Patch operation without the secrets in it. Every other object stays as it is. */
-function redactOperation(value: JsonObject, names: Names): JsonObject {
-  const { op, path, from } = value;
-  if (typeof op !== 'string' || typeof path !== 'string') return value;
-  const tokens = parsePointer(path) ?? [];
-  const sources = typeof from === 'string' ? (parsePointer(from) ?? []) : [];
-  const isStored = (token: string, at: number, pointer: readonly string[]): boolean =>
-    names.client.has(token) && !names.map.has(pointer[at - 1] ?? '');
-  const isSecret = (token: string, at: number, pointer: readonly string[]): boolean =>
-    names.whole.has(token) || isStored(token, at, pointer);
-  if (!tokens.some(isSecret) && !sources.some(isSecret)) return value;
-  const shown = (pointer: readonly string[]): string =>
-    formatPointer(
-      pointer.map((token, at) => (isStored(token, at, pointer) ? (names.client.get(token) ?? token) : token)),
+/** Tells which members of an object are left out: sealed text, and the value of an operation on a secret. */
+function hiddenMember(
+  { op, path, from }: JsonObject,
+  { names, isEntry }: SecretPlaces,
+): (name: string | number, member: Json) => boolean {
+  const isOnSecret =
+    typeof op === 'string' &&
+    typeof path === 'string' &&
+    [path, from].some(
+      (pointer) => typeof pointer === 'string' && parsePointer(pointer)?.some((token) => names.has(token)),
     );
-  return { op, ...(typeof from === 'string' ? { from: shown(sources) } : {}), path: shown(tokens) };
+  return (name, member) =>
+    isSealed(member) || (isObject(member) && isEntry(member)) || (isOnSecret && name === 'value');
 }
 
-/**
- * Puts a mark in the place of each secret, so that a reader sees that there is one. A map of secrets keeps its names.
- *
- * @param value - plain data, such as a service with its settings
- * @param secrets - the names under which secrets are stored
- * @returns a copy with the marks
- * @internal
- */
-export function maskSecrets(value: unknown, secrets: ReadonlySet<string>): Json {
-  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, secrets));
+/** Puts a mark in the place of each secret, so that a reader sees that there is one. @internal */
+export function maskSecrets(value: unknown): Json {
+  if (Array.isArray(value)) return value.map(maskSecrets);
   if (typeof value !== 'object' || value === null) return value as Json;
+  if (isSealed(value)) return '[redacted]';
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]: [string, unknown]) => [
-      name,
-      secrets.has(name) ? marked(member) : maskSecrets(member, secrets),
-    ]),
-  );
-}
-
-function marked(secret: unknown): Json {
-  if (typeof secret !== 'object' || secret === null) return '[redacted]';
-  return Object.fromEntries(
-    Object.entries(secret).map(([name, member]: [string, unknown]) => [name, marked(member)]),
+    Object.entries(value).map(([name, member]: [string, unknown]) => [name, maskSecrets(member)]),
   );
 }

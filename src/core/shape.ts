@@ -11,6 +11,7 @@ import { formatPointer } from '../json/pointer.ts';
 import { isObject, type Json } from '../json/value.ts';
 import type { Fault } from '../problem.ts';
 import { mostLinks } from './reference.ts';
+import { hasSecret } from './secret.ts';
 import { parseInstant } from './time.ts';
 
 // eslint-disable-next-line no-control-regex -- the pattern must match control characters
@@ -62,28 +63,42 @@ export const address = z.string().check(
   }),
 );
 
-/** A check that a record has at most `most` members. */
-export function membersAtMost(most: number): z.core.$ZodCheck<Readonly<Record<string, unknown>>> {
-  return z.refine((value) => Object.keys(value).length <= most, {
-    error: `must have at most ${String(most)} members`,
-  });
-}
-
 /** The largest number of members of a map. */
 export const mostMembers = 1000;
 
-/** Options: keys and values are text, at most 1,000 members. */
-export const options = z
-  .record(text(255).check(z.minLength(1)), text(4096))
-  .check(membersAtMost(mostMembers));
+/**
+ * A map with free names and values of one shape, at most 1,000 members. Secrets are counted apart, because clients do
+ * not see them.
+ */
+export function mapOf<T extends z.core.$ZodType>(value: T) {
+  return z.record(text(255).check(z.minLength(1)), value).check(
+    z.refine(
+      (map) => {
+        const secrets = Object.values(map).filter((each) => hasSecret(each as Json)).length;
+        return Math.max(secrets, Object.keys(map).length - secrets) <= mostMembers;
+      },
+      { error: `must have at most ${String(mostMembers)} members` },
+    ),
+  );
+}
 
-/** Parameters: keys are text, values are numbers, text or booleans, at most 1,000 members. */
-export const parameters = z
-  .record(
-    text(255).check(z.minLength(1)),
-    z.union([number, text(4096), z.boolean()], { error: 'must be a number, a string or a boolean' }),
-  )
-  .check(membersAtMost(mostMembers));
+/** A map of plain values, of which no name is the mark of a secret. */
+function plainMapOf<T extends z.core.$ZodType>(value: T) {
+  return mapOf(value).check(({ value: map, issues }) => {
+    const message = 'is not allowed as a name, because { "sealed": … } is a secret; choose another name';
+    if (Object.hasOwn(map, 'sealed')) issues.push({ code: 'custom', message, path: ['sealed'], input: map });
+  });
+}
+
+/** A value of a map of parameters: a number, a text or a boolean. */
+const parameter = [number, text(4096), z.boolean()] as const;
+const notParameter = { error: 'must be a number, a string or a boolean' };
+
+/** Options as clients see them: texts by name. */
+export const options = plainMapOf(text(4096));
+
+/** Parameters as clients see them: numbers, texts or booleans by name. */
+export const parameters = plainMapOf(z.union(parameter, notParameter));
 
 /** A member of an object that another member can replace, such as a port. */
 export interface Requirement {
@@ -137,10 +152,32 @@ export function hiddenText(longest: number): z.ZodMiniString<string> {
   return text(longest).check(z.minLength(1));
 }
 
-/** Sealed texts by name, at most 1,000. */
-export const sealedTexts = z
-  .record(text(255).check(z.minLength(1)), text(longestSealed))
-  .check(membersAtMost(1000));
+/**
+ * A secret as it is stored; see {@link Sealed}.
+ *
+ * @param longest - the longest text, in characters
+ * @param made - says how the text is made, for a fault: the rest of a sentence
+ */
+export function sealed(longest: number, made: string) {
+  return z.strictObject(
+    { sealed: hiddenText(longest) },
+    { error: `is a secret, and must not be plain text: write { "sealed": … } ${made}` },
+  );
+}
+
+/** What the fault of a secret in plain text advises. */
+export const asSealed = 'with the output of gateway-admin seal';
+
+const sealedText = sealed(longestSealed, asSealed);
+
+/** A text, or a sealed secret in its place. */
+export const sealable = (length: number) => z.union([text(length), sealedText]);
+
+/** Options as they are stored: those with secret names are sealed. */
+export const sealableOptions = plainMapOf(sealable(4096));
+
+/** Parameters as they are stored: those with secret names are sealed. */
+export const sealableParameters = plainMapOf(z.union([...parameter, sealedText], notParameter));
 
 /** An instant as documents write it: ISO 8601 with an offset. */
 export const instant = z.string().check(
@@ -294,14 +331,22 @@ function faultsOf(
  * lacks no member. A union has the general form first.
  */
 function meantBy(
-  { errors }: z.core.$ZodIssueInvalidUnion,
+  { errors, message }: z.core.$ZodIssueInvalidUnion,
   value: unknown,
 ): readonly z.core.$ZodIssue[] | undefined {
   const isOther = ({ code, path }: z.core.$ZodIssue): boolean =>
     code === 'invalid_type' &&
     (path.length === 0 || (path.length === 1 && valueAt(value, path) === undefined));
-  return errors.findLast((issues) => issues.length > 0 && !issues.some(isOther));
+  const [general] = errors;
+  return (
+    errors.findLast((issues) => issues.length > 0 && !issues.some(isOther)) ??
+    // A union without a message of its own has the general form that people mean.
+    (message === unsaid ? general : undefined)
+  );
 }
+
+/** The message of zod where a shape has none. */
+const unsaid = 'Invalid input';
 
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
@@ -316,6 +361,7 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_type':
       if (value === undefined) return 'is required';
+      if (issue.message !== unsaid) return issue.message;
       return `must be ${article(issue.expected)}, not ${article(typeName(value))}`;
     case 'too_small':
       return `must ${bound(issue.origin)} at least ${String(issue.minimum)}${unit(issue.origin, issue.minimum)}`;
@@ -330,7 +376,7 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
     case 'invalid_format':
       return issue.message;
     case 'invalid_union':
-      return issue.message === 'Invalid input' ? 'is not valid' : issue.message;
+      return issue.message === unsaid ? 'is not valid' : issue.message;
     default:
       return 'is not valid';
   }

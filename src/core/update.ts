@@ -1,9 +1,10 @@
 /**
  * Updates: a change of settings, as events and effects carry it.
  */
-import { difference } from '../json/diff.ts';
+import { difference, type Difference } from '../json/diff.ts';
 import { type Json, sameJson } from '../json/value.ts';
 import type { Operation } from '../json/patch.ts';
+import { isSealed } from './secret.ts';
 
 /**
  * A change of the settings of one resource.
@@ -34,10 +35,15 @@ export interface ReversibleUpdate<T> extends Update<T> {
   readonly inverse: readonly Operation[];
 }
 
+/** The difference of two settings. A secret is replaced as a whole. @internal */
+export function differenceOf(before: object, after: object): Difference {
+  return difference(before as Json, after as Json, isSealed);
+}
+
 /** Gives the update that leads from `after` to `before`. @internal */
 export function invertUpdate<T extends object, U extends Update<T>>(update: U): U {
   const { before, after } = update;
-  const { operations } = difference(after as Json, before as Json);
+  const { operations } = differenceOf(after, before);
   return { ...update, before: after, after: before, operations };
 }
 

@@ -73,28 +73,33 @@ export function diff(from: Json, to: Json, options: DiffOptions = {}): readonly 
  * Gives the operations that lead from one value to another, and the operations that lead back. The operations are
  * frozen; the values in them are not.
  *
+ * @param isWhole - tells which values are replaced as a whole; none by default
+ *
  * @see RFC 6902 §4.
  *
  * @internal
  */
-export function difference(before: Json, after: Json): Difference {
-  return compareWithin(before, after, 'operations');
+export function difference(before: Json, after: Json, isWhole?: IsWhole): Difference {
+  return compareWithin(before, after, 'operations', isWhole);
 }
+
+type IsWhole = (value: Json) => boolean;
 
 /** The operations found so far, in both directions. */
 interface Ways {
   readonly operations: Operation[];
   readonly inverse: Operation[];
+  readonly isWhole: IsWhole | undefined;
 }
 
 /** The depths to try, in order: as deep as pointers may be, members of members, members, only the whole document. */
 const depths = [usualLimits.maxPointerTokens, 2, 1, 0];
 
 /** Compares at the greatest depth that keeps the patch named by `limited` within the limits. */
-function compareWithin(before: Json, after: Json, limited: keyof Ways): Difference {
-  let ways: Ways = { operations: [], inverse: [] };
+function compareWithin(before: Json, after: Json, limited: keyof Difference, isWhole?: IsWhole): Difference {
+  let ways: Ways = { operations: [], inverse: [], isWhole };
   for (const depth of depths) {
-    ways = { operations: [], inverse: [] };
+    ways = { operations: [], inverse: [], isWhole };
     compare(ways, '', before, after, depth);
     if (isWithin(ways[limited])) break;
   }
@@ -112,7 +117,7 @@ function isWithin(patch: readonly Operation[]): boolean {
 function compare(ways: Ways, path: string, before: Json, after: Json, levels: number): void {
   if (before === after) return;
   if (isContainer(before) && isContainer(after)) {
-    if (levels === 0) {
+    if (levels === 0 || ways.isWhole?.(before) || ways.isWhole?.(after)) {
       if (sameJson(before, after)) return;
     } else if (isArray(before)) {
       if (isArray(after)) return compareItems(ways, path, before, after, levels);

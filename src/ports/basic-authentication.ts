@@ -40,7 +40,7 @@ export interface BasicAuthenticationOptions {
  *
  * const hasher = createPbkdf2Hasher();
  * const admin = createAdmin({
- *   snapshot: createSnapshot({ users: [{ name: 'ada', passwordHash: await hasher.hash('engine') }] }),
+ *   snapshot: createSnapshot({ users: [{ name: 'ada', password: { sealed: await hasher.hash('engine') } }] }),
  *   gateway: { apply: async () => {}, inspect: async () => 'in-place' },
  *   access: { authenticate: createBasicAuthentication() },
  * });

@@ -35,7 +35,7 @@ export interface Pbkdf2HasherOptions {
  * passwordHash.startsWith('$pbkdf2-sha256$i=600000$'); // => true
  * await hasher.verify('battery staple', passwordHash); // => false
  *
- * const snapshot = createSnapshot({ users: [{ name: 'ada', passwordHash }] });
+ * const snapshot = createSnapshot({ users: [{ name: 'ada', password: { sealed: passwordHash } }] });
  * ```
  *
  * @see RFC 8018 §5.2; docs/spec-choices.md 31.

@@ -7,7 +7,7 @@
 import * as z from 'zod/mini';
 
 import { IndexedCollection } from '../core/collection.ts';
-import { saveFields, storedSecrets } from '../core/field.ts';
+import { saveFields } from '../core/field.ts';
 import { inspectable } from '../core/inspection.ts';
 import type { FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
@@ -36,7 +36,7 @@ import {
 import { collectionOf, drains, type ConfiguredEntity } from '../snapshot/state.ts';
 import type { FilterDocument } from './filter.ts';
 import type { InstanceRepresentation, Module } from './gateway.ts';
-import { fieldTables, namedResources, sessionDocument, wholes } from './index.ts';
+import { namedResources, sessionDocument, wholes } from './index.ts';
 import type { LogsRepresentation } from './log.ts';
 import type { MonitorDocument } from './monitor.ts';
 import type { ServerDocument } from './server.ts';
@@ -232,8 +232,8 @@ export function* loadDocument(
       for (const { load } of wholes) Object.assign(members, deepFreeze(load(whole.value)));
       for (const { collection, entities } of loaded)
         members[collection] = has(document, collection)
-          ? IndexedCollection.of(entities.values(), secrets)
-          : IndexedCollection.absent(secrets);
+          ? IndexedCollection.of(entities.values())
+          : IndexedCollection.absent();
       const services = entriesIn(document, 'services') as readonly unknown[] as readonly ServiceDocument[];
       members['sessions'] = withTotals(table, totalsOf(services));
       members['draining'] = loaded.flatMap(({ entities }) => [...entities.values()].filter(drains)).length;
@@ -259,9 +259,6 @@ export function declareSecretParameters(snapshot: Snapshot, names: readonly stri
     ? snapshot
     : Object.freeze({ ...snapshot, secretParameters });
 }
-
-/** The names under which resources, and the entries in their lists, store secrets. */
-const secrets = storedSecrets(Object.values(fieldTables));
 
 function has(document: Json, collection: string): boolean {
   return isObject(document) && Object.hasOwn(document, collection);
@@ -338,7 +335,7 @@ function plainInBroken(
  * ```ts
  * import { createSnapshot, toDocument } from 'gateway-admin-core';
  *
- * toDocument(createSnapshot({ users: [{ name: 'ada', passwordHash: 'opaque' }] })).users?.[0]?.name; // => 'ada'
+ * toDocument(createSnapshot({ filters: [{ name: 'Hint', module: 'tee' }] })).filters?.[0]?.name; // => 'Hint'
  * ```
  *
  * @public

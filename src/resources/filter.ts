@@ -8,7 +8,7 @@ import * as z from 'zod/mini';
 import type { Entity } from '../core/collection.ts';
 import type { Context, DecisionOf } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
-import { isSealed } from '../core/secret.ts';
+import { isSealed, type Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Operation, ParsedOperation } from '../json/patch.ts';
 import { formatPointer, reservedToken } from '../json/pointer.ts';
@@ -35,7 +35,7 @@ import { assertInputs, filters, type Snapshot } from './snapshot.ts';
  */
 export interface FilterParameter {
   /** Value of the parameter. */
-  readonly value: string;
+  readonly value: string | Sealed;
   /** Whether a patch may change or remove the parameter. */
   readonly configurable: boolean;
 }
@@ -48,12 +48,8 @@ export interface FilterParameter {
  * @public
  */
 export interface FilterSettings {
-  /** The parameters by name, at most 1,000. */
+  /** The parameters by name, at most 1,000. The value of a secret one is {@link Sealed}. */
   readonly parameters: Readonly<Record<string, FilterParameter>>;
-  /**
-   * The secret parameters by name; see {@link AdminOptions}. `value` is the text from the {@link SecretSealer} port.
-   */
-  readonly parametersSealed: Readonly<Record<string, FilterParameter>>;
 }
 
 /**
@@ -75,9 +71,21 @@ export interface Filter extends Entity {
  *
  * @public
  */
-export interface FilterRepresentation extends Omit<FilterSettings, 'parametersSealed'> {
+export interface FilterRepresentation {
   /** Name of the filter. */
   readonly name: string;
+  /** The parameters by name, at most 1,000. */
+  readonly parameters: Readonly<
+    Record<
+      string,
+      {
+        /** Value of the parameter. */
+        readonly value: string;
+        /** Whether a patch may change or remove the parameter. */
+        readonly configurable: boolean;
+      }
+    >
+  >;
   /** Name of the filter module. */
   readonly module: string;
   /** Links of the services that use the filter, in declaration order. */
@@ -101,25 +109,13 @@ export interface FilterDocument {
           string,
           {
             /** Value of the parameter. */
-            readonly value: string;
+            readonly value: string | Sealed;
             /** Whether a patch may change or remove the parameter; `true` if left out. */
             readonly configurable?: boolean;
           }
         >
       >
     | { readonly name: string; readonly value: string; readonly configurable?: boolean };
-  /** The secret parameters by name, with sealed texts as values. No parameters if left out. */
-  readonly parametersSealed?: Readonly<
-    Record<
-      string,
-      {
-        /** The sealed text. */
-        readonly value: string;
-        /** Whether a patch may change or remove the parameter; `true` if left out. */
-        readonly configurable?: boolean;
-      }
-    >
-  >;
   /** Ignored: derived from the services. */
   readonly services?: unknown;
 }
@@ -134,19 +130,20 @@ export type FilterEffect = UpdateEffect<'filter', FilterSettings>;
 export type FilterDecision = DecisionOf<Snapshot, FilterEvent, FilterEffect>;
 
 const value = shape.text(4096);
-const sealedValue = shape.text(shape.longestSealed);
+const sealableValue = shape.sealable(4096);
 
-const parameterOf = (value: z.ZodMiniString<string>) => z.strictObject({ value, configurable: z.boolean() });
+const parameterOf = <S extends z.core.SomeType>(value: S) =>
+  z.strictObject({ value, configurable: z.boolean() });
 
 /** A parameter in a document, where `configurable` may be left out. */
-const givenParameterOf = (value: z.ZodMiniString<string>) =>
+const givenParameterOf = <V extends FilterParameter['value']>(value: z.ZodMiniType<V, V>) =>
   z.pipe(
     z.strictObject({ value, configurable: z.exactOptional(z.boolean()) }),
-    z.transform(({ value, configurable = true }): FilterParameter => ({ value, configurable })),
+    z.transform(({ value, configurable = true }: { value: V; configurable?: boolean }) => ({
+      value,
+      configurable,
+    })),
   );
-
-const mapOf = <S extends z.core.$ZodType>(parameter: S) =>
-  z.record(shape.text(255).check(z.minLength(1)), parameter).check(shape.membersAtMost(shape.mostMembers));
 
 const parameterName = shape.text(255).check(
   z.minLength(1),
@@ -161,6 +158,8 @@ const singleEntry = z.pipe(
   })),
 );
 
+const noParameters = { error: 'must be an object of parameters by name, each { value, configurable }' };
+
 const fields = defineFields<{
   settings: FilterSettings;
   representation: FilterRepresentation;
@@ -170,21 +169,13 @@ const fields = defineFields<{
   name: { shape: shape.name },
   module: { shape: shape.text(255) },
   parameters: {
-    shape: mapOf(parameterOf(value)),
-    accepts: z.union([mapOf(givenParameterOf(value)), singleEntry], {
-      error: 'must be an object of parameters by name, each { value, configurable }',
-    }),
+    shape: shape.mapOf(parameterOf(sealableValue)),
+    accepts: z.union([shape.mapOf(givenParameterOf(sealableValue)), singleEntry], noParameters),
+    open: shape.mapOf(parameterOf(value)),
+    given: z.union([shape.mapOf(givenParameterOf(value)), singleEntry], noParameters),
+    secretEntries: 'value',
     setting: true,
     default: {},
-  },
-  parametersSealed: {
-    shape: mapOf(parameterOf(sealedValue)),
-    accepts: mapOf(givenParameterOf(sealedValue)),
-    setting: true,
-    default: {},
-    secret: 'parametersSealed',
-    sealedEntriesOf: 'parameters',
-    secretMember: 'value',
   },
   services: { shape: shape.links, derived: true },
 });
@@ -247,7 +238,7 @@ function complete(operation: ParsedOperation): ParsedOperation {
 function expand(operation: ParsedOperation, settings: JsonObject): ParsedOperation {
   const { op, path, value } = operation;
   const [field = '', name, member] = path;
-  if (!isParameterMap(field) || value === undefined || op !== 'add') return operation;
+  if (field !== 'parameters' || value === undefined || op !== 'add') return operation;
   if (name === undefined || member !== 'value' || path.length > 3) return operation;
   // An earlier operation may have replaced the map by any value. The validation of the result refuses that.
   const { [field]: parameters } = settings;
@@ -268,29 +259,25 @@ function fromShorthand(value: Json): Json {
     : { value, configurable: true };
 }
 
-/** The maps with the parameters of a filter. */
-const parameterMaps = ['parameters', 'parametersSealed'] as const;
-
-function isParameterMap(name: string): boolean {
-  return parameterMaps.some((map) => map === name);
-}
-
 /** Refuses a change of a parameter that is not configurable, and every change of `configurable`. */
 function check(
   before: FilterSettings,
   after: JsonObject,
   operations: readonly ParsedOperation[],
 ): readonly Fault[] {
+  const present = objectIn(after, 'parameters');
   // To write a secret is always a change. Otherwise the answer would confirm a guess.
-  const secrets = operations.flatMap(({ path: [map, name] }) => (map === 'parametersSealed' ? [name] : []));
-  return parameterMaps.flatMap((map) => {
-    const present = objectIn(after, map);
-    return Object.entries(before[map]).flatMap(([name, old]) => {
-      const now = Object.hasOwn(present, name) ? objectIn(present, name) : undefined;
-      const isWritten = map === 'parametersSealed' && secrets.includes(name);
-      return changeFaults([map, name], old, now, isWritten || now?.['value'] !== old.value);
-    });
+  const written = operations.flatMap(({ path: [map, name] }) => (map === 'parameters' ? [name] : []));
+  return Object.entries(before.parameters).flatMap(([name, old]) => {
+    const now = Object.hasOwn(present, name) ? objectIn(present, name) : undefined;
+    const isWritten = isSealed(old.value) && written.includes(name);
+    return changeFaults(['parameters', name], old, now, isWritten || now?.['value'] !== old.value);
   });
+}
+
+/** Whether a value is a parameter of a filter with a secret value. @internal */
+export function isSecretParameter({ value, configurable }: JsonObject): boolean {
+  return isSealed(value) && typeof configurable === 'boolean';
 }
 
 /** A member that is an object; empty for any other value, whose shape has a fault already. */

@@ -20,7 +20,7 @@ import { secretNames, type Fields } from '../core/field.ts';
 import { assertMembers } from '../core/member.ts';
 import type { Note } from '../core/note.ts';
 import { foldReports, isList, type CrossingHooks, type ReportTable } from '../core/report.ts';
-import { createRedactor, namesOf } from '../core/secret.ts';
+import { createRedactor } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { ProbeRoute, ResourceRoute, Route, StreamRoute, WholeRoute } from '../http/route.ts';
 import type { Json } from '../json/value.ts';
@@ -33,7 +33,13 @@ import {
   type ConnectionReport,
 } from './connection.ts';
 import { eventKind } from './event.ts';
-import { filterKind, type FilterDocument, type FilterEffect, type FilterEvent } from './filter.ts';
+import {
+  filterKind,
+  isSecretParameter,
+  type FilterDocument,
+  type FilterEffect,
+  type FilterEvent,
+} from './filter.ts';
 import { fleetKind } from './fleet.ts';
 import { gatewayKind } from './gateway.ts';
 import { alertKind } from './alert.ts';
@@ -248,8 +254,8 @@ export const reportTable = merged(kinds.map(({ reports }) => reports)) as Report
 /** The field tables of all kinds and their parts, by the name of the chapter that describes the fields. @internal */
 export const fieldTables = merged(kinds.map(({ fields }) => fields)) as Readonly<Record<string, Fields>>;
 
-/** The secrets of all kinds. */
-const secrets = Object.values(fieldTables).flatMap(secretNames);
+/** The names of the fields that are secret as a whole. @internal */
+export const namesOfSecrets: ReadonlySet<string> = secretNames(Object.values(fieldTables));
 
 /** A part names its resource, so only here can the kind of the resource name the part. */
 function withParts(kind: typeof serviceKind, steps: AdoptionSteps): typeof serviceKind {
@@ -333,11 +339,8 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  * Removes secrets from plain JSON before a person or another program sees it: from events, effects, decisions, plans,
  * documents and JSON Patches.
  *
- * The result lacks every member that stores a declared secret, and every sealed text (`{ sealed }`), at any depth. A
- * JSON Patch operation on a secret keeps its pointer and loses its value.
- *
- * Members of `parameters` and `router_options` are kept, also if a member has the name of a stored secret: clients
- * choose these names, and secret parameters are stored elsewhere.
+ * The result lacks every secret in its stored form, which is `{ sealed }`, at any depth. A JSON Patch operation on a
+ * secret keeps its pointer and loses its value, also in plain text.
  *
  * @param value - plain JSON, of any depth
  * @returns a copy without secrets
@@ -347,18 +350,18 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  * ```ts
  * import { redactSecrets } from 'gateway-admin-core';
  *
- * redactSecrets({ type: 'user.created', passwordHash: 'opaque' }); // => { type: 'user.created' }
- * redactSecrets([{ op: 'add', path: '/passwordSealed', value: 'opaque' }]); // => [{ op: 'add', path: '/password' }]
+ * redactSecrets({ type: 'user.created', password: { sealed: 'opaque' } }); // => { type: 'user.created' }
+ * redactSecrets([{ op: 'add', path: '/password', value: 'plain' }]); // => [{ op: 'add', path: '/password' }]
  * ```
  *
  * @see docs/spec-choices.md 24 and 31.
  *
  * @public
  */
-export const redactSecrets: (value: Json | object) => Json = createRedactor(secrets);
-
-/** The names of the members and fields that are secret as a whole. @internal */
-export const namesOfSecrets: ReadonlySet<string> = namesOf(secrets);
+export const redactSecrets: (value: Json | object) => Json = createRedactor({
+  names: namesOfSecrets,
+  isEntry: isSecretParameter,
+});
 
 /**
  * Folds events over a snapshot, as one change. Use this function for history and for a mirror of a gateway.

@@ -7,6 +7,7 @@
 import type * as z from 'zod/mini';
 
 import { defineFields, representFields } from '../core/field.ts';
+import type { Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { TimeFormat } from '../core/time.ts';
 
@@ -43,9 +44,9 @@ export interface ListenerRepresentation {
  *
  * @public
  */
-export interface Listener extends ListenerRepresentation {
-  /** The secret parameters by name, sealed by the {@link SecretSealer} port; see {@link AdminOptions}. */
-  readonly parametersSealed?: Readonly<Record<string, string>>;
+export interface Listener extends Omit<ListenerRepresentation, 'parameters'> {
+  /** Parameters of the protocol module by name: numbers, texts or booleans. */
+  readonly parameters?: Readonly<Record<string, number | string | boolean | Sealed>>;
 }
 
 /** The fields of a listener. @internal */
@@ -62,12 +63,11 @@ export const listenerFields = defineFields<{
   ssl_cert: { shape: shape.text(4096), optional: true },
   ssl_key: { shape: shape.text(4096), optional: true },
   ssl_ca_cert: { shape: shape.text(4096), optional: true },
-  parameters: { shape: shape.parameters, optional: true },
-  parametersSealed: {
-    shape: shape.sealedTexts,
+  parameters: {
+    shape: shape.sealableParameters,
+    open: shape.parameters,
+    secretEntries: true,
     optional: true,
-    secret: 'parametersSealed',
-    sealedEntriesOf: 'parameters',
   },
 });
 

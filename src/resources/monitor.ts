@@ -8,6 +8,7 @@ import * as z from 'zod/mini';
 import type { Entity } from '../core/collection.ts';
 import type { Context, DecisionOf } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
+import type { Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Operation } from '../json/patch.ts';
 import type { Kind } from './shared/kind.ts';
@@ -55,10 +56,8 @@ export interface MonitorSettings {
   readonly read_timeout: number;
   /** Time limit for writing, in seconds; 0 for no limit. */
   readonly write_timeout: number;
-  /** Parameters of the monitor module by name: numbers, texts or booleans. */
-  readonly parameters: Readonly<Record<string, number | string | boolean>>;
-  /** The secret parameters by name, sealed by the {@link SecretSealer} port; see {@link AdminOptions}. */
-  readonly parametersSealed: Readonly<Record<string, string>>;
+  /** Parameters of the monitor module by name: numbers, texts or booleans; secret ones are {@link Sealed}. */
+  readonly parameters: Readonly<Record<string, number | string | boolean | Sealed>>;
 }
 
 /**
@@ -80,7 +79,7 @@ export interface Monitor extends Entity, Lived {
  *
  * @public
  */
-export interface MonitorRepresentation extends Omit<MonitorSettings, 'parameters' | 'parametersSealed'> {
+export interface MonitorRepresentation extends Omit<MonitorSettings, 'parameters'> {
   /** Name of the monitor. */
   readonly name: string;
   /** Name of the monitor module. */
@@ -92,7 +91,7 @@ export interface MonitorRepresentation extends Omit<MonitorSettings, 'parameters
   /** Since when the monitor has failed: ISO 8601 with a numeric offset; left out unless it has failed. */
   readonly state_since?: string;
   /** Parameters of the monitor module by name; left out if there are none. */
-  readonly parameters?: MonitorSettings['parameters'];
+  readonly parameters?: Readonly<Record<string, number | string | boolean>>;
 }
 
 /**
@@ -100,13 +99,15 @@ export interface MonitorRepresentation extends Omit<MonitorSettings, 'parameters
  *
  * @public
  */
-export interface MonitorDocument extends Partial<Omit<MonitorRepresentation, 'name' | 'module'>> {
+export interface MonitorDocument extends Partial<
+  Omit<MonitorRepresentation, 'name' | 'module' | 'parameters'>
+> {
   /** Name of the monitor. */
   readonly name: string;
   /** Name of the monitor module. */
   readonly module: string;
-  /** The secret parameters by name, sealed by the {@link SecretSealer} port; none if left out. */
-  readonly parametersSealed?: MonitorSettings['parametersSealed'];
+  /** Parameters of the monitor module by name; none if left out. */
+  readonly parameters?: MonitorSettings['parameters'];
 }
 
 /** The events of a monitor. @internal */
@@ -139,13 +140,13 @@ const fields = defineFields<{
   read_timeout: { shape: shape.unlimited, setting: true, default: 1 },
   write_timeout: { shape: shape.unlimited, setting: true, default: 2 },
   servers: { shape: shape.links, setting: true, links: 'servers', default: [] },
-  parameters: { shape: shape.parameters, setting: true, default: {}, hiddenWhenEmpty: true },
-  parametersSealed: {
-    shape: shape.sealedTexts,
+  parameters: {
+    shape: shape.sealableParameters,
+    open: shape.parameters,
+    secretEntries: true,
     setting: true,
     default: {},
-    secret: 'parametersSealed',
-    sealedEntriesOf: 'parameters',
+    hiddenWhenEmpty: true,
   },
 });
 

@@ -5,13 +5,12 @@
  * and the listeners of a service. What it lacks stays as it is, and a link may name what is in use.
  */
 import { Batch } from '../core/batch.ts';
-import { asWritten } from '../core/definition-seal.ts';
 import { unchanged, type Context } from '../core/decision.ts';
-import type { Field, Fields } from '../core/field.ts';
+import { isEntrySealed, type Field, type Fields } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
 import type { Note } from '../core/note.ts';
 import type { FindName } from '../core/reference.ts';
-import { formatPointer, parsePointer } from '../json/pointer.ts';
+import { formatPointer } from '../json/pointer.ts';
 import { isArray, isObject, sizeOf, type Json, type JsonObject } from '../json/value.ts';
 import { ok, problemOf, type Fault, type Result } from '../problem.ts';
 import { collectionOf, find, nameFinder, put, type ConfiguredEntity } from '../snapshot/state.ts';
@@ -94,7 +93,7 @@ export function* readPartial(
   });
   const faults = [
     ...(users === undefined ? [] : [usersGiven]),
-    ...('faults' in loading ? loading.faults.map(ofClient) : []),
+    ...('faults' in loading ? loading.faults : []),
   ];
   if ('faults' in loading || faults.length > 0) return { ok: false, problem: problemOf(faults) };
   const ignored = [...others.map(([name]) => name), ...(sessions === undefined ? [] : ['sessions'])];
@@ -156,14 +155,6 @@ function placeOf(collection: string, key: string): string {
 
 function without(entry: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(entry).filter(([name]) => !names.includes(name)));
-}
-
-/** A fault at the place in the document of the client, where a secret is in plain text. */
-function ofClient(fault: Fault): Fault {
-  const [collection = '', at = '', ...inner] = parsePointer(fault.pointer) ?? [];
-  const fields = adopted.find((each) => each.collection === collection)?.fields;
-  if (fields === undefined || inner.length === 0) return fault;
-  return { ...fault, pointer: formatPointer([collection, at, ...asWritten(fields, inner)]) };
 }
 
 /**
@@ -231,7 +222,7 @@ function keptMembers(
   const all = keptSecrets(fields, membersOf(wanted), now);
   for (const { name } of lists) all[name] = now[name];
   const settings = fields.all.filter(({ setting }) => setting !== undefined);
-  const isSetting = (name: string): boolean => settings.some(({ storedName }) => storedName === name);
+  const isSetting = (name: string): boolean => settings.some(({ patchName }) => patchName === name);
   return {
     ...Object.fromEntries(Object.entries(all).filter(([name]) => !isSetting(name))),
     settings: Object.fromEntries(Object.entries(all).filter(([name]) => isSetting(name))),
@@ -248,21 +239,23 @@ function membersOf({ settings, ...rest }: ConfiguredEntity): Members {
 function keptSecrets(fields: Fields, wanted: Members, present: Members): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const field of fields.all) {
-    const { [field.storedName]: then } = wanted;
-    const { [field.storedName]: now } = present;
+    const { [field.patchName]: then } = wanted;
+    const { [field.patchName]: now } = present;
     const secret = now === undefined ? undefined : keptSecret(field, then, now);
-    if (secret !== undefined) kept[field.storedName] = secret;
+    if (secret !== undefined) kept[field.patchName] = secret;
   }
   return kept;
 }
 
-function keptSecret({ secret, sealedEntriesOf, entries }: Field, then: unknown, now: unknown): unknown {
+function keptSecret({ secret, secretEntries: member, entries }: Field, then: unknown, now: unknown): unknown {
   if (entries !== undefined) return keptInList(entries, then as readonly Named[], now as readonly Named[]);
-  if (secret === undefined) return undefined;
-  if (sealedEntriesOf === undefined) return then === undefined ? now : undefined;
-  const [given, present] = [then ?? {}, now as object];
-  const isWhole = Object.keys(present).every((name) => Object.hasOwn(given, name));
-  return isWhole ? undefined : Object.freeze({ ...present, ...given });
+  if (secret === true) return then === undefined ? now : undefined;
+  if (member === undefined) return undefined;
+  const given = (then ?? {}) as JsonObject;
+  const lacking = Object.entries(now as JsonObject).filter(
+    ([name, entry]) => isEntrySealed(member, entry) && !Object.hasOwn(given, name),
+  );
+  return lacking.length === 0 ? undefined : Object.freeze({ ...given, ...Object.fromEntries(lacking) });
 }
 
 type Named = Members & { readonly name: string };

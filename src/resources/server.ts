@@ -19,6 +19,7 @@ import type {
 import { defineFields, representFields } from '../core/field.ts';
 import type { ReportTable } from '../core/report.ts';
 import { linkTo } from '../core/link.ts';
+import type { Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import { mergeUpdate } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
@@ -85,10 +86,8 @@ export interface ServerSettings {
   readonly address: string;
   /** Port, 1 to 65535; may be left out if the address is the path of a socket. */
   readonly port?: number;
-  /** Custom parameters by name, including weights: numbers, texts or booleans. */
-  readonly parameters: Readonly<Record<string, number | string | boolean>>;
-  /** The secret parameters by name, sealed by the {@link SecretSealer} port; see {@link AdminOptions}. */
-  readonly parametersSealed: Readonly<Record<string, string>>;
+  /** Custom parameters by name, including weights: numbers, texts or booleans; secret ones are {@link Sealed}. */
+  readonly parameters: Readonly<Record<string, number | string | boolean | Sealed>>;
   /** The status: words in the given order; empty if the server is down. */
   readonly state: readonly ServerStatusWord[];
   /** The drain of the server; left out unless the server drains. */
@@ -121,9 +120,11 @@ export interface Server extends Entity {
  *
  * @public
  */
-export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'parametersSealed' | 'drain'> {
+export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'parameters' | 'drain'> {
   /** Name of the server. */
   readonly name: string;
+  /** Custom parameters by name, including weights: numbers, texts or booleans. */
+  readonly parameters: Readonly<Record<string, number | string | boolean>>;
   /** Name of the protocol module. */
   readonly protocol: string;
   /** The status: words in the given order; empty if the server is down. */
@@ -149,8 +150,6 @@ export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'p
   readonly status?: readonly ServerStatusWord[];
   /** Custom parameters by name; none if left out. */
   readonly parameters?: ServerSettings['parameters'];
-  /** The secret parameters by name, sealed by the {@link SecretSealer} port; none if left out. */
-  readonly parametersSealed?: ServerSettings['parametersSealed'];
   /** The drain of the server. */
   readonly drain?: Omit<Drain, 'from'>;
 }
@@ -212,13 +211,12 @@ const fields = defineFields<{
   },
   status_reason: reasonField,
   status_since: sinceField,
-  parameters: { shape: shape.parameters, setting: true, default: {} },
-  parametersSealed: {
-    shape: shape.sealedTexts,
+  parameters: {
+    shape: shape.sealableParameters,
+    open: shape.parameters,
+    secretEntries: true,
     setting: true,
     default: {},
-    secret: 'parametersSealed',
-    sealedEntriesOf: 'parameters',
   },
   drain: serverDrainField,
 });

@@ -18,6 +18,7 @@ import type {
   EventTable,
 } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
+import type { Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Changed } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
@@ -76,16 +77,14 @@ import { assertInputs, filters, services, type Snapshot } from './snapshot.ts';
 export interface ServiceSettings {
   /** Links of the servers of the service. */
   readonly servers: readonly string[];
-  /** Options of the router: texts by name, at most 1,000. */
-  readonly router_options: Readonly<Record<string, string>>;
-  /** The secret options of the router by name, sealed by the {@link SecretSealer} port; see {@link AdminOptions}. */
-  readonly router_optionsSealed: Readonly<Record<string, string>>;
+  /** Options of the router: texts by name, at most 1,000; secret ones are {@link Sealed}. */
+  readonly router_options: Readonly<Record<string, string | Sealed>>;
   /** Links of the filters, in the order in which they are applied. */
   readonly filters: readonly string[];
   /** Name of the service user. */
   readonly user?: string;
-  /** Password of the service user, sealed by the {@link SecretSealer} port. */
-  readonly passwordSealed?: string;
+  /** Password of the service user. */
+  readonly password?: Sealed;
   /** Whether the root user may connect. */
   readonly root_user?: boolean;
   /** Version string for connecting clients. */
@@ -131,8 +130,10 @@ export interface Service extends Entity, Lived {
  */
 export interface ServiceRepresentation extends Omit<
   ServiceSettings,
-  'filters' | 'passwordSealed' | 'router_optionsSealed' | 'drain'
+  'filters' | 'password' | 'router_options' | 'drain'
 > {
+  /** Options of the router: texts by name, at most 1,000. */
+  readonly router_options: Readonly<Record<string, string>>;
   /** Name of the service. */
   readonly name: string;
   /** Name of the router module. */
@@ -161,7 +162,7 @@ export interface ServiceRepresentation extends Omit<
  * @public
  */
 export interface ServiceDocument extends Partial<
-  Omit<ServiceRepresentation, 'name' | 'router' | 'current_connections' | 'drain'>
+  Omit<ServiceRepresentation, 'name' | 'router' | 'router_options' | 'current_connections' | 'drain'>
 > {
   /** Name of the service. */
   readonly name: string;
@@ -171,10 +172,10 @@ export interface ServiceDocument extends Partial<
   readonly current_connections?: unknown;
   /** The listeners of the service. */
   readonly listeners?: readonly Listener[];
-  /** Password of the service user, sealed by the {@link SecretSealer} port. */
-  readonly passwordSealed?: string;
-  /** The secret options of the router by name, sealed by the {@link SecretSealer} port; none if left out. */
-  readonly router_optionsSealed?: ServiceSettings['router_optionsSealed'];
+  /** Options of the router: texts by name, at most 1,000; none if left out. */
+  readonly router_options?: ServiceSettings['router_options'];
+  /** Password of the service user. */
+  readonly password?: Sealed;
   /** The drain of the service. A service that drains is stopped. */
   readonly drain?: Drain;
 }
@@ -205,13 +206,12 @@ const fields = defineFields<{
 }>()({
   name: { shape: shape.name },
   router: { shape: shape.text(255) },
-  router_options: { shape: shape.options, setting: true, default: {} },
-  router_optionsSealed: {
-    shape: shape.sealedTexts,
+  router_options: {
+    shape: shape.sealableOptions,
+    open: shape.options,
+    secretEntries: true,
     setting: true,
     default: {},
-    secret: 'router_optionsSealed',
-    sealedEntriesOf: 'router_options',
   },
   ...lifecycleFields,
   // A document may raise the total, which the session table stores.
@@ -222,13 +222,13 @@ const fields = defineFields<{
   servers: { shape: shape.links, setting: true, links: 'servers', default: [], closes: true },
   user: { shape: shape.text(255), setting: true, optional: true },
   password: {
-    shape: shape.text(shape.longestSealed),
+    shape: shape.sealed(
+      shape.longestSealed,
+      `${shape.asSealed}, or set the password of the running gateway with gateway-admin patch --set-from`,
+    ),
     setting: true,
     optional: true,
-    secret: 'passwordSealed',
-    instead:
-      'put the output of gateway-admin seal into passwordSealed, or set the password of the running gateway with ' +
-      'gateway-admin patch --set-from',
+    secret: true,
   },
   root_user: { shape: z.boolean(), setting: true, optional: true },
   version_string: { shape: shape.text(255), setting: true, optional: true },

@@ -28,7 +28,7 @@ import { nameKey } from '../core/name.ts';
 import { ok, problem, problemOf, quoted, type Fault, type Result } from '../problem.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { commandQuery, patchMediaTypes, type PathParameters } from '../http/route.ts';
-import { type SecretPorts, passwordFault, unsealable } from '../core/secret.ts';
+import { type SecretPorts, type Sealed, passwordFault, unsealable } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { TimeFormat } from '../core/time.ts';
 import { collectionRoute, collectionVersion, commandRoute, type KindRoute } from './shared/route.ts';
@@ -53,8 +53,8 @@ export interface User extends Entity {
  * @public
  */
 export interface UserSettings {
-  /** The password hash from the {@link Hasher} port. The library does not look inside. */
-  readonly passwordHash: string;
+  /** The password, as the hash from the {@link Hasher} port. The library does not look inside. */
+  readonly password: Sealed;
 }
 
 /**
@@ -77,15 +77,15 @@ export interface UserRepresentation {
 export interface NewUser {
   /** User name: 1 to 64 ASCII letters and digits. */
   readonly name: string;
-  /** The password hash from the {@link Hasher} port. */
-  readonly passwordHash: string;
+  /** The password, as the hash from the {@link Hasher} port: `{ sealed: '$pbkdf2-sha256$…' }`. */
+  readonly password: Sealed;
 }
 
 /** The events of admin users. @internal */
 export type UserEvent = About<'user'> &
   (
     | (EventHead<'user.created'> & NewUser)
-    | (EventHead<'user.updated' | 'user.rehashed'> & Pick<NewUser, 'passwordHash'>)
+    | (EventHead<'user.updated' | 'user.rehashed'> & Pick<NewUser, 'password'>)
     | EventHead<'user.deleted'>
   );
 
@@ -107,8 +107,8 @@ function nameMessage(given: unknown): string {
   return `must be 1 to ${String(longestUserName)} letters and digits (A-Z, a-z, 0-9)${hint}`;
 }
 
-const passwordHash = shape.hiddenText(shape.longestHash);
-const passwordShape = z.strictObject({ passwordHash });
+const password = shape.sealed(shape.longestHash, 'with the output of gateway-admin hash-password');
+const passwordShape = z.strictObject({ password });
 
 const fields = defineFields<{
   settings: UserSettings;
@@ -117,12 +117,7 @@ const fields = defineFields<{
   state: Omit<User, 'key' | 'version' | 'settings'>;
 }>()({
   name: { shape: userName },
-  password: {
-    shape: passwordHash,
-    secret: 'passwordHash',
-    instead: 'put the output of gateway-admin hash-password into passwordHash',
-    setting: true,
-  },
+  password: { shape: password, secret: true, setting: true },
 });
 const view = patchViewOf<UserSettings>(fields);
 const newUserShape = fields.document as z.core.$ZodType as z.core.$ZodType<NewUser>;
@@ -132,9 +127,9 @@ const events: EventTable<Snapshot, UserEvent> = {
   'user.created': {
     origin: 'command',
     revert: revertCreation,
-    evolve(snapshot, { user: key, name, passwordHash }, change) {
+    evolve(snapshot, { user: key, name, password }, change) {
       if (snapshot.users.find(key) !== undefined) return snapshot;
-      const settings = Object.freeze({ passwordHash });
+      const settings = Object.freeze({ password });
       const version = nextVersion(initialVersion, change);
       return put(snapshot, users, Object.freeze({ name, key, version, settings }), change);
     },
@@ -143,20 +138,20 @@ const events: EventTable<Snapshot, UserEvent> = {
     origin: 'command',
     // The event does not contain the old hash: a password that was replaced must not come back.
     revert: 'irreversible',
-    evolve: (snapshot, { user, passwordHash }, change) =>
+    evolve: (snapshot, { user, password }, change) =>
       replace(snapshot, users, user, change, (before) => ({
         ...before,
-        settings: Object.freeze({ passwordHash }),
+        settings: Object.freeze({ password }),
       })),
   },
   'user.rehashed': {
     origin: 'command',
     revert: 'irreversible',
-    evolve(snapshot, { user: key, passwordHash }, change) {
+    evolve(snapshot, { user: key, password }, change) {
       const user = find(snapshot, users, key);
       // The version stays: the password is the same, and nothing that is shown changes.
       if (user === undefined) return snapshot;
-      const settings = Object.freeze({ passwordHash });
+      const settings = Object.freeze({ password });
       return put(snapshot, users, Object.freeze({ ...user, settings }), change);
     },
   },
@@ -189,7 +184,7 @@ const resource = '/users';
  * ```ts
  * import { createSnapshot, createUser } from 'gateway-admin-core';
  *
- * const decision = createUser(createSnapshot({}), { name: 'ada', passwordHash: 'opaque' }, { now: 0 });
+ * const decision = createUser(createSnapshot({}), { name: 'ada', password: { sealed: 'opaque' } }, { now: 0 });
  * decision.outcome; // => 'accepted'
  * ```
  *
@@ -199,11 +194,11 @@ const resource = '/users';
  */
 export function createUser(snapshot: Snapshot, user: NewUser, context: Context): UserDecision {
   assertInputs(snapshot, context);
-  const json = copyJson(user, { depth: 1 });
+  const json = copyJson(user, { depth: 2 });
   if (!json.ok) return refused(snapshot, json.problem, [resource]);
   const parsed = shape.parseShape(newUserShape, json.value);
   if (!parsed.ok) return refused(snapshot, problemOf(parsed.faults), [resource]);
-  const { name, passwordHash } = parsed.value;
+  const { name, password } = parsed.value;
   if (snapshot.users.find(name) !== undefined) {
     const detail =
       `There is already a user named ${quoted(name)}, in this or another case. ` +
@@ -217,7 +212,7 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
         ...eventHead(linkTo('users', name), context),
         user: nameKey(name),
         name,
-        passwordHash,
+        password,
       },
     ],
     effects: [],
@@ -240,8 +235,9 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
  * ```ts
  * import { changePassword, createSnapshot } from 'gateway-admin-core';
  *
- * const snapshot = createSnapshot({ users: [{ name: 'ada', passwordHash: 'opaque' }] });
- * changePassword(snapshot, 'ADA', 'another', { now: 0 }).next.users.find('ada')?.settings.passwordHash; // => 'another'
+ * const snapshot = createSnapshot({ users: [{ name: 'ada', password: { sealed: 'opaque' } }] });
+ * const { next } = changePassword(snapshot, 'ADA', 'another', { now: 0 });
+ * next.users.find('ada')?.settings.password; // => { sealed: 'another' }
  * ```
  *
  * @see docs/spec-choices.md 40.
@@ -256,7 +252,7 @@ export function changePassword(
 ): UserDecision {
   assertInputs(snapshot, context);
   assertName(users, name);
-  const parsed = shape.parseShape(passwordShape, { passwordHash });
+  const parsed = shape.parseShape(passwordShape, { password: { sealed: passwordHash } });
   if (!parsed.ok) return refused(snapshot, problemOf(parsed.faults), [resource]);
   const found = findUser(snapshot, { name });
   if (!found.ok) return refused(snapshot, found.problem, [resource]);
@@ -276,20 +272,20 @@ export function rehashUser(
   context: Context,
 ): UserDecision {
   const user = snapshot.users.find(name);
-  if (user?.settings.passwordHash !== from) return unchanged(snapshot, [resource]);
-  return decideChange(snapshot, user, { passwordHash: to }, context, 'user.rehashed');
+  if (user?.settings.password.sealed !== from) return unchanged(snapshot, [resource]);
+  return decideChange(snapshot, user, { password: Object.freeze({ sealed: to }) }, context, 'user.rehashed');
 }
 
 function decideChange(
   snapshot: Snapshot,
   user: User,
-  { passwordHash }: UserSettings,
+  { password }: UserSettings,
   context: Context,
   type: 'user.updated' | 'user.rehashed' = 'user.updated',
 ): UserDecision {
   const head = eventHead(linkOf('users', user), context);
   return accepted(events, snapshot, [resource], {
-    events: [{ type, ...head, user: user.key, passwordHash }],
+    events: [{ type, ...head, user: user.key, password }],
     effects: [],
   });
 }
@@ -309,7 +305,7 @@ function decideChange(
  * ```ts
  * import { createSnapshot, deleteUser } from 'gateway-admin-core';
  *
- * const snapshot = createSnapshot({ users: [{ name: 'ada', passwordHash: 'opaque' }] });
+ * const snapshot = createSnapshot({ users: [{ name: 'ada', password: { sealed: 'opaque' } }] });
  * deleteUser(snapshot, 'ADA', { now: 0, authentication: 'required' }).outcome; // => 'refused'
  * ```
  *
@@ -357,11 +353,11 @@ export function followUsers(snapshot: Snapshot, wanted: Snapshot, context: Conte
   }));
   const changes = [...wanted.users].flatMap((user): readonly UserEvent[] => {
     const { key, name, settings } = user;
-    const { passwordHash } = settings;
+    const { password } = settings;
     const found = find(snapshot, users, key);
     const present = found === undefined || gone.includes(found) ? undefined : found;
-    if (present?.settings.passwordHash === passwordHash) return [];
-    const head = { ...eventHead(linkOf('users', user), context), user: key, passwordHash };
+    if (present?.settings.password.sealed === password.sealed) return [];
+    const head = { ...eventHead(linkOf('users', user), context), user: key, password };
     return [
       present === undefined ? { type: 'user.created', name, ...head } : { type: 'user.updated', ...head },
     ];
@@ -390,11 +386,12 @@ function usersOutOfPlace(snapshot: Snapshot, wanted: Snapshot): readonly User[] 
 /** Deletes the created user. A later user of the same name, or with a new password, has another hash and stays. */
 function revertCreation(
   snapshot: Snapshot,
-  { user, passwordHash }: About<'user'> & NewUser,
+  // An event that was passed without its secrets has no password.
+  { user, password }: About<'user'> & Partial<NewUser>,
   context: Context,
 ): UserDecision {
   const found = snapshot.users.find(user);
-  if (found === undefined || found.settings.passwordHash === passwordHash)
+  if (found === undefined || found.settings.password.sealed === password?.sealed)
     return deleteUser(snapshot, user, context);
   const detail =
     'The present user of this name may not be the user that the event created: somebody has created another user since, ' +
@@ -444,8 +441,8 @@ export async function userCreation(
   const { name, password } = parsed.value;
   const hashed = await secrets.hash(password);
   if (!hashed.ok) return hashed;
-  const passwordHash = hashed.value;
-  return ok((snapshot, context) => createUser(snapshot, { name, passwordHash }, context));
+  const sealed = { sealed: hashed.value };
+  return ok((snapshot, context) => createUser(snapshot, { name, password: sealed }, context));
 }
 
 /** The fault of a password. The shape already reports a password that is missing or no text. */

@@ -7,7 +7,7 @@ import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
 import { initialVersion, type Version } from '../core/version.ts';
 import { deepFreeze, isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
-import { formatPointer, hasReservedKey, parsePointer, reservedToken } from '../json/pointer.ts';
+import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
 import type { ConfiguredEntity } from './state.ts';
 
@@ -33,7 +33,7 @@ export function checkEntry(fields: Fields, entry: Json, path: Path, find: FindNa
   const resolved = resolveEntry(fields.links, members, path, find);
   const faults = [...resolved.faults, ...innerNameFaults(fields, members, path)];
   if (parsed.ok) return { entry: { ...parsed.value, ...resolved.links }, faults };
-  return { faults: [...parsed.faults.map((fault) => withAdvice(fields, fault, path)), ...faults] };
+  return { faults: [...parsed.faults, ...faults] };
 }
 
 /** The names of a list of entries. @internal */
@@ -80,20 +80,11 @@ export function namesIn(
 
 /** The faults of the names in the lists of an entry, such as the listeners of a service. */
 function innerNameFaults({ all }: Fields, entry: JsonObject, path: Path): readonly Fault[] {
-  return all.flatMap(({ documentName, entries }) => {
-    const list = entries === undefined ? undefined : entry[documentName];
-    const singular = documentName.replace(/s$/, '');
-    return list !== undefined && isArray(list) ? namesIn(list, singular, [...path, documentName]).faults : [];
+  return all.flatMap(({ name, entries }) => {
+    const list = entries === undefined ? undefined : entry[name];
+    const singular = name.replace(/s$/, '');
+    return list !== undefined && isArray(list) ? namesIn(list, singular, [...path, name]).faults : [];
   });
-}
-
-/** Says of a secret in plain text what a document has instead. Plain text is under the name that clients know. */
-function withAdvice({ all }: Fields, fault: Fault, path: Path): Fault {
-  const [name, ...inner] = parsePointer(fault.pointer)?.slice(path.length) ?? [];
-  const instead = all.find((field) => field.name === name)?.instead;
-  return fault.code !== 'field-unknown' || inner.length > 0 || instead === undefined
-    ? fault
-    : { ...fault, detail: `is a secret, and must not be plain text: ${instead}` };
 }
 
 /** Resolves the links as written, so that a fault elsewhere in the entry does not hide the fault of a link. */

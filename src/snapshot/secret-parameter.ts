@@ -2,10 +2,9 @@
  * Secret parameters: the names of parameters whose values are secret.
  *
  * Router options of services, and parameters of servers, listeners, monitors and filters, are maps with free names, so
- * the host declares which names are secret. An entry with such a name is stored sealed, in a second map beside the
- * first one, such as `parametersSealed` beside `parameters`. Everything that shows a snapshot leaves the second map
- * out, as it leaves out the sealed password of a service. Nothing that reads, writes or redacts a document needs the
- * declared names.
+ * the host declares which names are secret. An entry with such a name is stored sealed, in its own place. Everything
+ * that shows a snapshot leaves sealed values out, such as the password of a service. Nothing that reads, writes or
+ * redacts a document needs the declared names.
  *
  * The names decide only what may come in. A snapshot carries its names from one change to the next, and an entry with
  * such a name comes in sealed, or not at all. Names are declared when a snapshot is created, and when an interface is
@@ -13,9 +12,10 @@
  * without a declaration. Therefore an option that was forgotten shows no secret.
  */
 import type { Named } from '../core/collection.ts';
-import { asStored, type Fields } from '../core/field.ts';
+import { asStored, isEntrySealed, type Fields } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
 import { undeclaredSecret } from '../core/patch-view.ts';
+import { asSealed } from '../core/shape.ts';
 import { formatPointer } from '../json/pointer.ts';
 import { isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
 import type { Fault } from '../problem.ts';
@@ -36,8 +36,6 @@ export interface PlainSecret {
   readonly pointer: string;
   /** The map in which the parameter is. */
   readonly map: string;
-  /** The map in which the sealed parameter belongs. */
-  readonly storedAs: string;
   readonly name: string;
 }
 
@@ -75,8 +73,10 @@ export function positioned(
  * @internal
  */
 export function secretKeys(resources: readonly Positioned[], declared: readonly string[]): readonly string[] {
-  const sealed = mapsIn(resources).flatMap((each) => Object.keys(each.sealed));
-  return Object.freeze([...new Set([...declared, ...sealed].map(nameKey))].toSorted());
+  const sealed = entriesIn(resources).filter(({ isSealed }) => isSealed);
+  return Object.freeze(
+    [...new Set([...declared, ...sealed.map(({ name }) => name)].map(nameKey))].toSorted(),
+  );
 }
 
 /** Tells whether the name of a parameter is secret in a snapshot. Names are compared by {@link nameKey}. @internal */
@@ -96,22 +96,19 @@ export function plainSecrets(
 ): readonly PlainSecret[] {
   const isSecret = isSecretIn({ secretParameters });
   if (secretParameters.length === 0) return [];
-  return mapsIn(resources).flatMap(({ resource, path, map, storedAs, open }) =>
-    Object.keys(open)
-      .filter(isSecret)
-      .map((name) => ({ resource, pointer: formatPointer([...path, name]), map, storedAs, name })),
-  );
+  return entriesIn(resources)
+    .filter(({ name, isSealed }) => !isSealed && isSecret(name))
+    .map(({ resource, path, map, name }) => ({ resource, pointer: formatPointer(path), map, name }));
 }
 
 /** Gives the fault of a document with such a parameter. The fault names the place, and not the value. @internal */
-export function plainFault({ pointer, storedAs }: Pick<PlainSecret, 'pointer' | 'storedAs'>): Fault {
-  const detail = `is secret, and must not be plain text: put the output of gateway-admin seal into ${storedAs}`;
+export function plainFault({ pointer }: Pick<PlainSecret, 'pointer'>): Fault {
+  const detail = `is secret, and must not be plain text: write { "sealed": … } ${asSealed}`;
   return { pointer, code: 'validation-failed', detail };
 }
 
 /**
- * Gives the faults of the parameters of one entry that are in the wrong map: secret in plain text, or sealed and not
- * secret.
+ * Gives the faults of the parameters of one entry in the wrong form: secret in plain text, or sealed and not secret.
  *
  * @param entry - the entry as written, which can be wrong in other ways
  * @internal
@@ -121,18 +118,13 @@ export function misplacedSecrets(
   entry: Json,
   isSecret: (name: string) => boolean,
 ): readonly Fault[] {
-  return [
-    ...plainSecretsIn(fields, entry, [], isSecret),
-    ...mapsOf(fields, entry, []).flatMap(({ path, storedAs, sealed }) =>
-      Object.keys(sealed)
-        .filter((name) => !isSecret(name))
-        .map((name) => ({
-          pointer: formatPointer([...path.slice(0, -1), storedAs, name]),
-          code: 'validation-failed' as const,
-          detail: undeclaredSecret,
-        })),
-    ),
-  ];
+  return entriesOf(fields, entry, []).flatMap(({ path, name, isSealed }) => {
+    const pointer = formatPointer(path);
+    if (isSealed === isSecret(name)) return [];
+    return isSealed
+      ? [{ pointer, code: 'validation-failed' as const, detail: undeclaredSecret }]
+      : [plainFault({ pointer })];
+  });
 }
 
 /** Gives the faults of the parameters of one entry that are secret and in plain text. @internal */
@@ -142,61 +134,60 @@ export function plainSecretsIn(
   path: Path,
   isSecret: (name: string) => boolean,
 ): readonly Fault[] {
-  return mapsOf(fields, entry, path).flatMap(({ path: place, storedAs, open }) =>
-    Object.keys(open)
-      .filter(isSecret)
-      .map((name) => plainFault({ pointer: formatPointer([...place, name]), storedAs })),
-  );
+  return entriesOf(fields, entry, path)
+    .filter(({ name, isSealed }) => !isSealed && isSecret(name))
+    .map(({ path: place }) => plainFault({ pointer: formatPointer(place) }));
 }
 
-/** A map of a resource, with the map of its sealed entries. */
-interface MapPair {
-  readonly resource: string;
-  /** Tokens of the pointer of the map. */
+/** An entry of a map whose entries can be secret. */
+interface MapEntry {
+  /** Tokens of the pointer of the entry. */
   readonly path: Path;
   readonly map: string;
-  readonly storedAs: string;
-  readonly open: object;
-  readonly sealed: object;
+  readonly name: string;
+  readonly isSealed: boolean;
 }
 
 type Path = readonly (string | number)[];
 
-function mapsIn(resources: readonly Positioned[]): readonly MapPair[] {
+function entriesIn(resources: readonly Positioned[]): readonly (MapEntry & { readonly resource: string })[] {
   return resources.flatMap(({ collection, fields, entities }) => {
     if (!hasMaps(fields)) return [];
     return [...entities].flatMap(([position, resource]) => {
       const { settings, ...rest } = resource;
       const link = linkOf(collection, resource);
-      return mapsOf(fields, { ...rest, ...settings } as unknown as Json, [collection, position]).map(
-        (pair) => ({
-          resource: link,
-          ...pair,
-        }),
-      );
+      const entry = { ...rest, ...settings } as unknown as Json;
+      return entriesOf(fields, entry, [collection, position]).map((each) => ({ resource: link, ...each }));
     });
   });
 }
 
 function hasMaps({ all }: Fields): boolean {
   return all.some(
-    ({ sealedEntriesOf, entries }) =>
-      sealedEntriesOf !== undefined || (entries !== undefined && hasMaps(entries)),
+    ({ secretEntries, entries }) =>
+      secretEntries !== undefined || (entries !== undefined && hasMaps(entries)),
   );
 }
 
-/** The maps of a resource, and of the entries in its lists. An entry of a document can have anything in their place. */
-function mapsOf(fields: Fields, entry: Json, path: Path): readonly Omit<MapPair, 'resource'>[] {
+/**
+ * The entries of the maps of a resource, and of those in its lists. An entry of a document can have anything in their
+ * place.
+ */
+function entriesOf(fields: Fields, entry: Json, path: Path): readonly MapEntry[] {
   const values = membersOf(entry);
-  return fields.all.flatMap(({ storedName: storedAs, sealedEntriesOf: map, entries }) => {
+  return fields.all.flatMap(({ name: map, secretEntries, entries }) => {
     if (entries !== undefined) {
-      const { [storedAs]: list = [] } = values;
+      const { [map]: list = [] } = values;
       if (!isArray(list)) return [];
-      return list.flatMap((each, at) => mapsOf(entries, each, [...path, storedAs, at]));
+      return list.flatMap((each, at) => entriesOf(entries, each, [...path, map, at]));
     }
-    if (map === undefined) return [];
-    const open = membersOf(asStored(fields, map, values[map]));
-    return [{ path: [...path, map], map, storedAs, open, sealed: membersOf(values[storedAs]) }];
+    if (secretEntries === undefined) return [];
+    return Object.entries(membersOf(asStored(fields, map, values[map]))).map(([name, value]) => ({
+      path: [...path, map, name],
+      map,
+      name,
+      isSealed: isEntrySealed(secretEntries, value),
+    }));
   });
 }
 

@@ -286,7 +286,7 @@ describe.each([
   ['node', sendNode],
 ])('a request with several headers of one name, behind %s,', (_name, send) => {
   async function guarded() {
-    const users = [{ name: 'ada', passwordHash: await quickHasher.hash('engine') }];
+    const users = [{ name: 'ada', password: { sealed: await quickHasher.hash('engine') } }];
     const snapshot = createSnapshot({ ...sampleDocument, users });
     return runAdmin({ snapshot, hasher: quickHasher, access: { authenticate: createBasicAuthentication() } });
   }

@@ -59,7 +59,7 @@ it('sends what is in the file of --set-from, without its line end', async () => 
     ['patch service bare-service', 'bare-service'],
   ] as const) {
     expect(await ask(`${line} --set-from password=${file}`)).toMatchObject({ code: 0 });
-    const sealed = running.admin.snapshot.services.find(name)?.settings.passwordSealed ?? '';
+    const sealed = running.admin.snapshot.services.find(name)?.settings.password?.sealed ?? '';
     expect(await sealer.open(sealed)).toBe('plum pie');
   }
 });

@@ -118,10 +118,10 @@ describe('gateway-admin seal', () => {
   it('prints a text that the gateway with this key opens, and that a document takes', async () => {
     const { code, out, err } = await command(['seal', '--key-file', keyFile], { input: 'correct horse\n' });
     expect([code, err]).toEqual([0, '']);
-    const passwordSealed = out.trimEnd();
-    createSnapshot({ services: [{ name: 'Sales', router: 'r', passwordSealed }] });
-    expect(await createSecretSealer({ key }).open(passwordSealed)).toBe('correct horse');
-    await expect(createSecretSealer().open(passwordSealed)).rejects.toThrow('another key');
+    const sealed = out.trimEnd();
+    createSnapshot({ services: [{ name: 'Sales', router: 'r', password: { sealed } }] });
+    expect(await createSecretSealer({ key }).open(sealed)).toBe('correct horse');
+    await expect(createSecretSealer().open(sealed)).rejects.toThrow('another key');
   });
 
   it('takes the key file from the environment, and the secret from a file as it is written there', async () => {

@@ -93,7 +93,7 @@ export async function wrong(client: Client): Promise<void> {
   // @ts-expect-error: no address
   await client.servers.create({ name: 'db-3', protocol: 'pg' });
   // @ts-expect-error: sealed text from a client
-  await client.services.create({ name: 'Sales', router: 'cli', passwordSealed: 'v1' });
+  await client.services.create({ name: 'Sales', router: 'cli', password: { sealed: 'v1' } });
   // @ts-expect-error: this deletion detaches nothing
   await client.users.delete('ada', { detach: true });
   // @ts-expect-error: no password

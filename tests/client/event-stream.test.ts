@@ -62,7 +62,7 @@ describe.each([
         await stop(admin);
         await start(admin);
         await admin.execute((state, context) =>
-          createUser(state, { name: 'joan', passwordHash: 'opaque' }, context),
+          createUser(state, { name: 'joan', password: { sealed: 'opaque' } }, context),
         );
       }
       if (items.length === 4) control.abort();

@@ -68,7 +68,7 @@ it.each(['engine', 'a:b c', 'pässwörd 🔑'])(
     const hasher = createPbkdf2Hasher({ rounds: 1 });
     const name = 'ada';
     const { admin } = runAdmin({
-      snapshot: createSnapshot({ users: [{ name, passwordHash: await hasher.hash(password) }] }),
+      snapshot: createSnapshot({ users: [{ name, password: { sealed: await hasher.hash(password) } }] }),
       access: { authenticate: createBasicAuthentication(), authorize: () => true },
     });
     const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');

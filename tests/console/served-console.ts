@@ -78,7 +78,10 @@ export const password = 'correct horse 7';
 
 /** The document with a user. */
 export async function documentWithUser(): Promise<GatewayDocument> {
-  return { ...shownDocument, users: [{ name: 'ada', passwordHash: await quickHasher.hash(password) }] };
+  return {
+    ...shownDocument,
+    users: [{ name: 'ada', password: { sealed: await quickHasher.hash(password) } }],
+  };
 }
 
 /** Where a host has the two, and how it serves them. */

@@ -31,8 +31,8 @@ interface Guarded extends Running {
 describe('with authentication', () => {
   async function guard(authorize?: Authorize): Promise<Guarded> {
     const users = [
-      { name: 'ada', passwordHash: await hasher.hash('engine') },
-      { name: 'Grace', passwordHash: await hasher.hash('compiler') },
+      { name: 'ada', password: { sealed: await hasher.hash('engine') } },
+      { name: 'Grace', password: { sealed: await hasher.hash('compiler') } },
     ];
     const running = runAdmin({
       snapshot: createSnapshot({ ...sampleDocument, users }, { epoch: 'sample' }),

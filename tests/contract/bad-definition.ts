@@ -103,13 +103,10 @@ export const badDefinitions: readonly BadInput[] = [
   }),
   ...definitions('422 field-unknown', 'services', {
     '{"nothing":"planted"}': ['/nothing'],
-    '{"passwordSealed":"v1.planted"}': ['/passwordSealed'],
-    '{"router_optionsSealed":{"password":"v1.planted"}}': ['/router_optionsSealed'],
-    [listener({ parametersSealed: { password: 'v1.planted' } })]: ['/listeners/0/parametersSealed'],
   }),
   ...definitions('422 field-unknown', 'servers', {
     '{"password":"planted"}': ['/password'],
-    '{"parametersSealed":{"password":"v1.planted"}}': ['/parametersSealed'],
+    '{"password":{"sealed":"v1.planted"}}': ['/password'],
   }),
   ...definitions('422 reserved-key', 'services', {
     '{"router_options":{"constructor":"a"}}': ['/router_options/constructor'],
@@ -154,16 +151,51 @@ export const badDefinitions: readonly BadInput[] = [
     '{"password":{"sealed":"v1.planted"}}': ['/password'],
     [JSON.stringify({ password: 'planted'.repeat(200) })]: ['/password'],
     '{"router_options":{"PassWord":7}}': ['/router_options/PassWord'],
+    '{"router_options":{"password":{"sealed":"v1.planted"}}}': ['/router_options/password'],
     [listener({ parameters: { password: true } })]: ['/listeners/0/parameters/password'],
+    [listener({ parameters: { password: { sealed: 'v1.planted' } } })]: ['/listeners/0/parameters/password'],
   }),
+  ...(['servers', 'monitors'] as const).flatMap((kind) =>
+    definitions('422 password-unacceptable', kind, {
+      '{"parameters":{"PASSWORD":{"sealed":"v1.planted"}}}': ['/parameters/PASSWORD'],
+    }),
+  ),
   ...definitions('422 password-unacceptable', 'filters', {
     '{"parameters":{"password":{"configurable":true}}}': ['/parameters/password'],
     '{"parameters":{"name":"password","value":""}}': ['/parameters/password'],
+    '{"parameters":{"password":{"value":{"sealed":"v1.planted"}}}}': ['/parameters/password'],
+  }),
+  // No text from a client passes for sealed text, under whatever name.
+  ...definitions(invalid, 'services', {
+    '{"user":{"sealed":"v1.planted"}}': ['/user'],
+    '{"router_options":{"mode":{"sealed":"v1.planted"}}}': ['/router_options/mode'],
+    '{"router_options":{"sealed":"v1.planted"}}': ['/router_options/sealed'],
+    [listener({ parameters: { sealed: 7 } })]: ['/listeners/0/parameters/sealed'],
+    [listener({ parameters: { mode: { sealed: 'v1.planted' } } })]: ['/listeners/0/parameters/mode'],
+  }),
+  ...(['servers', 'monitors'] as const).flatMap((kind) =>
+    definitions(invalid, kind, {
+      '{"parameters":{"mode":{"sealed":"v1.planted"}}}': ['/parameters/mode'],
+      '{"parameters":{"sealed":"v1.planted"}}': ['/parameters/sealed'],
+    }),
+  ),
+  ...definitions(invalid, 'filters', {
+    '{"parameters":{"mode":{"value":{"sealed":"v1.planted"}}}}': ['/parameters/mode'],
+    '{"parameters":{"mode":{"sealed":"v1.planted"}}}': ['/parameters/mode/value', '/parameters/mode/sealed'],
+    '{"parameters":{"name":"mode","value":{"sealed":"v1.planted"}}}': ['/parameters/value'],
+    '{"parameters":{"password":{"sealed":"v1.planted"}}}': [
+      '/parameters/password/sealed',
+      '/parameters/password',
+    ],
   }),
   // No fault hides another one.
   ...definitions(invalid, 'services', {
     '{"name":"x","router":7,"password":5}': ['/router', '/password'],
-    '{"password":"","passwordSealed":"planted","nothing":1}': ['/nothing', '/passwordSealed', '/password'],
+    '{"password":{"sealed":"planted"},"router_options":{"a":{"sealed":"planted"}},"nothing":1}': [
+      '/router_options/a',
+      '/nothing',
+      '/password',
+    ],
     '{"servers":["/servers/nothing"],"router_options":{"password":7,"a":1}}': [
       '/router_options/a',
       '/servers/0',

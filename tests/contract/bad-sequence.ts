@@ -45,6 +45,7 @@ function seconds(
   }));
 }
 
+const monitor = { name: 'New', module: 'pgmon' };
 const several = (length: number): string => JSON.stringify({ commands: Array(length).fill(stop) });
 
 /** Refused sequences. */
@@ -88,14 +89,14 @@ export const badSequences: readonly BadInput[] = [
     'a path with a control character': [{ ...stop, path: `${stop.path}\u0000` }, '/commands/1/path'],
     'a method that is too long': [{ ...stop, method: 'P'.repeat(17) }, '/commands/1/method'],
     'a malformed tag': [{ ...stop, if_match: 'planted' }, '/commands/1/if_match'],
+    'a definition with a sealed value': [
+      { method: 'POST', path: '/monitors', body: { ...monitor, parameters: { pin: { sealed: 'planted' } } } },
+      '/commands/1/body/parameters/pin',
+    ],
     'a value of a wrong type': [limit('planted'), '0 /commands/1/body/max_connection'],
   }),
   ...seconds('422 field-unknown', {
     'a member that no command has': [{ ...stop, headers: { a: 'planted' } }, '/commands/1/headers'],
-    'a definition with a sealed member': [
-      { method: 'POST', path: '/filters', body: { name: 'New', module: 'tee', parametersSealed: {} } },
-      '/commands/1/body/parametersSealed',
-    ],
     'the prototype': [JSON.parse(`{"method":"PUT","path":"/x","__proto__":{}}`), '/commands/1/__proto__'],
     'a field that is unknown': [
       { method: 'PATCH', path: patch, body: [{ op: 'remove', path: '/nothing' }] },

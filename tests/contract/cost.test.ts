@@ -211,8 +211,9 @@ describe('the name of a parameter', () => {
     const value = { [secret.normalize('NFD')]: 'planted', [secret.toUpperCase()]: 'planted', open: 'x' };
     await send([{ op: 'add', path: '/router_options', value }], patch.target, running);
     const { settings } = running.admin.snapshot.services.find('My Service') ?? {};
-    expect(Object.keys(settings?.router_options ?? {})).toEqual(['open']);
-    expect(Object.keys(settings?.router_optionsSealed ?? {})).toHaveLength(3);
+    const { open, ...sealed } = settings?.router_options ?? {};
+    expect(open).toBe('x');
+    expect(Object.values(sealed)).toEqual(Array(3).fill({ sealed: expect.any(String) }));
   });
 
   it('is normalised in no map that has too many members', async () => {

@@ -68,7 +68,8 @@ describe('a document of 5,000 resources', () => {
 
 describe('the secrets of a document', () => {
   const sales = { name: 'Sales', router: 'cli', state: 'stopped' as const };
-  const sealed = { passwordSealed: 'old', router_optionsSealed: { token: 'old', other: 'old' } };
+  const old = { sealed: 'old' };
+  const sealed = { password: old, router_options: { token: old, other: old } };
 
   // Promise: document-secret
   it('stay if the document lacks them, and are sealed if it has them in plain text', async () => {
@@ -91,9 +92,8 @@ describe('the secrets of a document', () => {
       status: 204,
     });
     expect(settings()).toMatchObject({
-      router_options: { mode: 'x' },
-      router_optionsSealed: { token: expect.not.stringMatching(/old|plain/), other: 'old' },
-      passwordSealed: expect.not.stringMatching(/old|plain/),
+      router_options: { mode: 'x', token: { sealed: expect.not.stringMatching(/old|plain/) }, other: old },
+      password: { sealed: expect.not.stringMatching(/old|plain/) },
     });
     const { json: entries } = await send('GET', '/history?fields=id,undo');
     // As a patch of a secret, which has the sealed text before.

@@ -209,7 +209,7 @@ function shownBy({ all }: Fields): readonly string[] {
     optional === true || hiddenWhenEmpty === true ? '?' : '';
   return all
     .filter(isShown)
-    .flatMap((field) => namesIn(field.name, field.shownAs ?? field.shape, whenOf(field)));
+    .flatMap((field) => namesIn(field.name, field.shownAs ?? field.open ?? field.shape, whenOf(field)));
 }
 
 /** The entries of each kind in a document; a command is in no document. */
@@ -233,7 +233,7 @@ const entries: Readonly<Record<string, (document: GatewayDocument) => readonly o
 function saidBy({ all }: Fields): readonly string[] {
   return all
     .filter(({ derived, accepts }) => derived !== true || accepts !== undefined)
-    .map(({ documentName }) => documentName);
+    .map(({ name }) => name);
 }
 
 /** What becomes of a field that is removed. */
@@ -255,25 +255,19 @@ describe('the contract', () => {
   });
 
   it.each(tables)('has a row for each field of a %s that can be modified, in order', (kind, table) => {
-    const sealed = new Map(
-      table.all.map(({ sealedEntriesOf, storedName }) => [sealedEntriesOf, storedName] as const),
-    );
-    const settings = table.all.filter(
-      ({ setting, sealedEntriesOf, patched }) =>
-        setting !== undefined && sealedEntriesOf === undefined && patched !== false,
-    );
+    const settings = table.all.filter(({ setting, patched }) => setting !== undefined && patched !== false);
     expect(
       modifiableFields
         .filter((row) => row.kind === kind)
-        .map(({ field, shownAs, sealedAs, entriesSealedAs, removed }) => {
-          return { field, shownAs, sealedAs, entriesSealedAs, removed };
+        .map(({ field, shownAs, secret, secretEntries, removed }) => {
+          return { field, shownAs, secret, secretEntries, removed };
         }),
     ).toEqual(
-      settings.map(({ name, patchName, secret, optional, required, hiddenWhenEmpty }) => ({
+      settings.map(({ name, patchName, secret, secretEntries, optional, required, hiddenWhenEmpty }) => ({
         field: patchName,
         shownAs: secret === undefined ? name : undefined,
-        sealedAs: secret,
-        entriesSealedAs: sealed.get(patchName),
+        secret,
+        secretEntries,
         removed: removedAs(optional, required, hiddenWhenEmpty),
       })),
     );

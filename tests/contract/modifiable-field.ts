@@ -29,10 +29,10 @@ export interface ModifiableField {
   readonly shownAs?: string;
   /** What else is shown after a change. */
   readonly moves?: object;
-  /** Under which name a field that is never shown is stored, sealed or hashed. */
-  readonly sealedAs?: string;
-  /** Under which name the secret entries of a map are stored. */
-  readonly entriesSealedAs?: string;
+  /** The value is a secret: it is never shown, and is stored sealed or hashed. */
+  readonly secret?: true;
+  /** Entries of the map can be secret: the whole of one, or this member of it. */
+  readonly secretEntries?: true | 'value';
   /**
    * What becomes of it when it is removed; a field that is `needed` cannot be. A `port` is needed where there is no
    * socket.
@@ -49,9 +49,9 @@ type Row = readonly [
     | 'hidden when empty'
     | 'port'
     | { readonly shownAs: string; readonly moves: object }
-    | { readonly sealedAs: string }
-    | { readonly entriesSealedAs: string; readonly hidden?: 'when empty' }
-    | { readonly hashedAs: string },
+    | 'secret'
+    | 'needed secret'
+    | { readonly secretEntries: true | 'value'; readonly hidden?: 'when empty' },
 ];
 
 const isText =
@@ -70,6 +70,11 @@ const isMap =
     Object.entries(value).every(
       ([key, member]) => key !== '' && isText(255)(key, links) && check(member, links),
     );
+/** A map whose values are no objects; its entries cannot have the name of the stored form of a secret. */
+const isPlainMap =
+  (check: Check): Check =>
+  (value, links) =>
+    isMap(check)(value, links) && !Object.hasOwn(value as object, 'sealed');
 const isLimit = isBetween(0, Number.MAX_SAFE_INTEGER);
 const isFlag: Check = (value) => typeof value === 'boolean';
 const isLinks =
@@ -117,30 +122,26 @@ const rows = (kind: Kind, read: string, patch: string, table: readonly Row[]): r
 function removedAs(more: Row[3]): ModifiableField['removed'] {
   if (more === 'port') return more;
   const isHidden = more === 'hidden when empty' || (typeof more === 'object' && 'hidden' in more);
-  return isHidden ? 'empty' : isUnset(more) ? 'absent' : 'needed';
+  return isHidden ? 'empty' : more === 'optional' || more === 'secret' ? 'absent' : 'needed';
 }
 
 function namesIn(
   field: string,
   more: Row[3],
-): Pick<ModifiableField, 'shownAs' | 'moves' | 'sealedAs' | 'entriesSealedAs'> {
+): Pick<ModifiableField, 'shownAs' | 'moves' | 'secret' | 'secretEntries'> {
+  if (more === 'secret' || more === 'needed secret') return { secret: true };
   if (typeof more !== 'object') return { shownAs: field };
-  if ('entriesSealedAs' in more) return { shownAs: field, entriesSealedAs: more.entriesSealedAs };
-  return 'hashedAs' in more ? { sealedAs: more.hashedAs } : more;
-}
-
-function isUnset(more: Row[3]): boolean {
-  return more === 'optional' || (typeof more === 'object' && 'sealedAs' in more);
+  return 'secretEntries' in more ? { shownAs: field, secretEntries: more.secretEntries } : more;
 }
 
 /** Every modifiable field, in the order in which the fields are shown. */
 export const modifiableFields: readonly ModifiableField[] = [
   ...rows('service', '/services/My-Service', '/services/My-Service', [
-    ['router_options', isMap(isText(4096)), { mode: 'slave' }, { entriesSealedAs: 'router_optionsSealed' }],
+    ['router_options', isPlainMap(isText(4096)), { mode: 'slave' }, { secretEntries: true }],
     ['filters', isLinks('filters'), ['/filters/Spare', '/filters/Hint'], 'hidden when empty'],
     ['servers', isLinks('servers'), ['/servers/db-serv-3', '/servers/db-serv-1']],
     ['user', isText(255), 'somebody', 'optional'],
-    ['password', isText(8192), 'a new secret', { sealedAs: 'passwordSealed' }],
+    ['password', isText(8192), 'a new secret', 'secret'],
     ['root_user', isFlag, true, 'optional'],
     ['version_string', isText(255), '10.1', 'optional'],
     ['weightby', isText(255), 'app_weight', 'optional'],
@@ -159,9 +160,9 @@ export const modifiableFields: readonly ModifiableField[] = [
     ],
     [
       'parameters',
-      isMap(isParameterValue),
+      isPlainMap(isParameterValue),
       { weight: 0.5, zone: 'a', archive: false },
-      { entriesSealedAs: 'parametersSealed' },
+      { secretEntries: true },
     ],
   ]),
   ...rows('monitor', '/monitors/Main-Monitor', '/monitor/Main-Monitor', [
@@ -172,9 +173,9 @@ export const modifiableFields: readonly ModifiableField[] = [
     ['servers', isLinks('servers'), []],
     [
       'parameters',
-      isMap(isParameterValue),
+      isPlainMap(isParameterValue),
       { user: 'watcher', lag_limit: 1.5, failover: false },
-      { entriesSealedAs: 'parametersSealed', hidden: 'when empty' },
+      { secretEntries: true, hidden: 'when empty' },
     ],
   ]),
   ...rows('filter', '/filters/Hint', '/filter/Hint', [
@@ -182,12 +183,10 @@ export const modifiableFields: readonly ModifiableField[] = [
       'parameters',
       isMap(isParameter),
       { match: { value: 'x', configurable: true }, source: { value: '127.0.0.1', configurable: false } },
-      { entriesSealedAs: 'parametersSealed' },
+      { secretEntries: 'value' },
     ],
   ]),
-  ...rows('user', '/users', '/users/ADA', [
-    ['password', isText(4096), 'a new password', { hashedAs: 'passwordHash' }],
-  ]),
+  ...rows('user', '/users', '/users/ADA', [['password', isText(4096), 'a new password', 'needed secret']]),
   // Of an interface that is read-only.
   ...rows('interface', '/', '/', [
     [

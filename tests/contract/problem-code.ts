@@ -9,6 +9,7 @@ import {
   deleteUser,
   EffectRefusedError,
   flushLogs,
+  redactSecrets,
   sequence,
   startMonitor,
   stopMonitor,
@@ -165,7 +166,7 @@ const stoppedAndDeleted = sequence(
 
 /** Changes the users and the interface, and then a monitor. */
 const changedWithMonitor = sequence(
-  (snapshot, context) => createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context),
+  (snapshot, context) => createUser(snapshot, { name: 'joan', password: { sealed: 'opaque' } }, context),
   (snapshot, context) =>
     patchInterface(snapshot, [{ op: 'replace', path: '/read_only', value: true }], context),
   (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context),
@@ -391,8 +392,8 @@ const ofDocument: Readonly<Partial<Record<ProblemCode, Provocation>>> = {
   'listener-of-node': documentOf({
     services:
       sampleDocument.services?.slice(0, 1).map((service) => ({
-        ...service,
-        ...{ passwordSealed: undefined, router_optionsSealed: undefined, listeners: [] },
+        ...(redactSecrets(service) as object),
+        listeners: [],
       })) ?? [],
   }),
 };
@@ -603,7 +604,7 @@ async function startAgain(admin: Running['admin']): Promise<void> {
 
 /** So many commands follow that the history does not keep them all. */
 async function forget(admin: Running['admin']): Promise<void> {
-  const user = { name: 'joan', passwordHash: 'opaque' };
+  const user = { name: 'joan', password: { sealed: 'opaque' } };
   for (let count = 0; count < 501; count += 1) {
     await admin.execute((snapshot, context) => createUser(snapshot, user, context));
     await admin.execute((snapshot, context) => deleteUser(snapshot, 'joan', context));

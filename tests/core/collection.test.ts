@@ -139,7 +139,7 @@ describe('a collection', () => {
     expect(one.version).toEqual({ command: 3, live: 3 });
     const two = one.without('b', { command: 4, live: 4 });
     expect(two.version).toEqual({ command: 4, live: 4 });
-    expect(IndexedCollection.of([...two], new Set(), two.version).with(entity('a', 1)).version).toEqual({
+    expect(IndexedCollection.of([...two], two.version).with(entity('a', 1)).version).toEqual({
       command: 4,
       live: 4,
     });

@@ -16,7 +16,7 @@ import {
   secretNames,
   type Fields,
 } from '../../src/core/field.ts';
-import { createRedactor } from '../../src/core/secret.ts';
+import { createRedactor, type Sealed } from '../../src/core/secret.ts';
 import * as shape from '../../src/core/shape.ts';
 import { createTimeFormat } from '../../src/core/time.ts';
 import { parseOperations } from '../../src/json/patch.ts';
@@ -34,8 +34,8 @@ import { short } from '../support/patch-model.ts';
 interface SafeSettings {
   readonly colour: string;
   readonly guards: readonly string[];
-  readonly codeSealed?: string;
-  readonly alarmSealed?: string;
+  readonly code?: Sealed;
+  readonly alarm?: Sealed;
 }
 interface Safe {
   readonly name: string;
@@ -53,17 +53,18 @@ interface SafeDocument {
   readonly openings?: unknown;
   readonly guards?: readonly string[];
   readonly note?: string;
-  readonly codeSealed?: string;
-  readonly alarmSealed?: string;
-  readonly makerHash: string;
+  readonly code?: Sealed;
+  readonly alarm?: Sealed;
+  readonly maker: Sealed;
 }
 interface StoredSafe {
   readonly name: string;
   readonly built: number;
   readonly note?: string;
-  readonly makerHash: string;
+  readonly maker: Sealed;
 }
 
+const sealed = shape.sealed(99, 'with a sealer');
 const fields = defineFields<{
   settings: SafeSettings;
   representation: Safe;
@@ -81,9 +82,9 @@ const fields = defineFields<{
   openings: { shape: z.int(), derived: true },
   guards: { shape: shape.links, setting: true, links: 'guards', default: [], hiddenWhenEmpty: true },
   note: { shape: shape.text(20), optional: true, kept: (note: string) => note.slice(0, 4) },
-  code: { shape: shape.text(99), setting: true, optional: true, secret: 'codeSealed' },
-  alarm: { shape: shape.text(99), setting: true, optional: true, secret: 'alarmSealed' },
-  maker: { shape: shape.text(99), secret: 'makerHash' },
+  code: { shape: sealed, setting: true, optional: true, secret: true },
+  alarm: { shape: sealed, setting: true, optional: true, secret: true },
+  maker: { shape: sealed, secret: true },
   tag: { shape: shape.text(9), derived: true, optional: true, onRequest: true },
 });
 
@@ -94,9 +95,9 @@ const full: SafeDocument = {
   openings: 'ignored',
   guards: ['/guards/ada'],
   note: 'heavy',
-  codeSealed: 'planted-code',
-  alarmSealed: 'planted-alarm',
-  makerHash: 'planted-maker',
+  code: { sealed: 'planted-code' },
+  alarm: { sealed: 'planted-alarm' },
+  maker: { sealed: 'planted-maker' },
 };
 const times = createTimeFormat('Europe/Helsinki');
 
@@ -105,13 +106,13 @@ function represent(of: Fields, document: object, derived: object = { openings: 3
 }
 
 describe('the fields of a kind', () => {
-  const bare = { name: 'Bare', built: '1970-01-01T00:00:01Z', makerHash: 'x' };
+  const bare = { name: 'Bare', built: '1970-01-01T00:00:01Z', maker: { sealed: 'x' } };
 
   it('fill in what a document leaves out, and read times as instants', () => {
     const loaded = loadFields(fields, bare);
     const settings = { colour: 'grey', guards: [] };
     expect(loaded).toEqual({ rest: { ...bare, built: 1000 }, settings });
-    const names = ['name', 'paint', 'built', 'guards', 'makerHash'];
+    const names = ['name', 'paint', 'built', 'guards', 'maker'];
     expect(Object.keys(saveFields(fields, loaded.rest, loaded.settings))).toEqual(names);
   });
 
@@ -146,9 +147,12 @@ describe('the fields of a kind', () => {
     const isShown = (value: object): boolean => z.safeParse(fields.representation, value).success;
     const isDocument = (value: object): boolean => z.safeParse(fields.document, value).success;
     expect([isDocument(full), isShown(shown)]).toEqual([true, true]);
-    const strangers = ['code', 'codeSealed', 'makerHash', 'colour', 'other'];
-    expect(strangers.filter((name) => isShown({ ...shown, [name]: 'x' }))).toEqual([]);
-    const needed = ['name', 'built', 'makerHash'];
+    for (const value of ['x', { sealed: 'x' }]) {
+      const strangers = ['code', 'maker', 'colour', 'other'];
+      expect(strangers.filter((name) => isShown({ ...shown, [name]: value }))).toEqual([]);
+      expect(isDocument({ ...full, code: value })).toBe(value !== 'x');
+    }
+    const needed = ['name', 'built', 'maker'];
     const without = (gone: string): object =>
       Object.fromEntries(Object.entries(full).filter(([name]) => name !== gone));
     expect(needed.filter((name) => isDocument(without(name)))).toEqual([]);
@@ -164,17 +168,13 @@ describe('the fields of a kind', () => {
 
   it('say which of them hold links and which are secrets', () => {
     expect(fields.links).toEqual({ guards: 'guards' });
-    expect(secretNames(fields)).toEqual([
-      { stored: 'codeSealed', client: 'code', whole: true },
-      { stored: 'alarmSealed', client: 'alarm', whole: true },
-      { stored: 'makerHash', client: 'maker', whole: true },
-    ]);
+    expect(secretNames([fields])).toEqual(new Set(['code', 'alarm', 'maker']));
   });
 });
 
 describe('two secrets in one view', () => {
   const view = patchViewOf<SafeSettings>(fields);
-  const redact = createRedactor(secretNames(fields));
+  const redact = createRedactor({ names: secretNames([fields]), isEntry: () => false });
   const { rest, settings } = loadFields(fields, full) as unknown as { rest: object; settings: SafeSettings };
   const planted = /planted-(?:code|alarm|maker)/;
 
@@ -191,15 +191,16 @@ describe('two secrets in one view', () => {
     );
   }
 
-  it('are each stored under their own name, and neither is ever shown', () => {
-    const sealed = (text: string): Json => ({ sealed: `planted-${text} 2` });
+  it('are each stored in their own place, and neither is ever shown', () => {
+    const code = { sealed: 'planted-code 2' };
+    const alarm = { sealed: 'planted-alarm 2' };
     const patched = patch([
-      { op: 'add', path: '/code', value: sealed('code') },
-      { op: 'replace', path: '/alarm', value: sealed('alarm') },
+      { op: 'add', path: '/code', value: code },
+      { op: 'replace', path: '/alarm', value: alarm },
     ]);
     if (!patched.ok) throw new Error(patched.problem.detail);
     const { after, operations, inverse } = patched.value;
-    expect(after).toEqual({ ...settings, codeSealed: 'planted-code 2', alarmSealed: 'planted-alarm 2' });
+    expect(after).toEqual({ ...settings, code, alarm });
     expect(
       JSON.stringify(representFields(fields, { rest, settings: after, derived: {}, times })),
     ).not.toMatch(planted);
@@ -212,19 +213,23 @@ describe('two secrets in one view', () => {
     ]);
   });
 
-  it('cannot be read by a patch under a name that clients never see', () => {
-    for (const name of ['codeSealed', 'maker', 'makerHash'])
-      for (const text of [`test /${name} "planted-maker"`, `add /${name} "x"`, `copy /${name} /paint`])
-        expect(patch([short(text)])).toMatchObject({
-          problem: { errors: [{ pointer: `/${name}`, code: 'field-unknown' }] },
-        });
+  it('cannot be read by a patch, neither as a whole nor from inside, and one that is no setting is unknown', () => {
+    const sealed = '{"sealed":"planted-maker"}';
+    const rows = [
+      ['/code/sealed', 'field-write-only'],
+      ['/maker', 'field-unknown'],
+      ['/maker/sealed', 'field-unknown'],
+    ] as const;
+    for (const [pointer, code] of rows)
+      for (const text of [`test ${pointer} "x"`, `test ${pointer} ${sealed}`, `copy ${pointer} /paint`])
+        expect(patch([short(text)])).toMatchObject({ problem: { errors: [{ pointer, code }] } });
   });
 
   it('are taken out of the difference of two documents, at any depth', () => {
     const before = { safes: [full], old: { deep: [{ safe: full }] } };
     const after = {
-      safes: [{ ...full, codeSealed: 'planted-code 2' }],
-      old: { deep: [{ safe: { ...full, makerHash: 'planted-maker 2', note: 'light' } }] },
+      safes: [{ ...full, code: { sealed: 'planted-code 2' } }],
+      old: { deep: [{ safe: { ...full, maker: { sealed: 'planted-maker 2' }, note: 'light' } }] },
       more: full,
     };
     const patched = diff(before as unknown as Json, after as unknown as Json);
@@ -239,27 +244,31 @@ describe('two secrets in one view', () => {
     const value = 'planted-code';
     expect(
       redact([
-        { op: 'add', path: '/safes/0/codeSealed', value },
+        { op: 'add', path: '/safes/0/code', value },
         { op: 'test', path: '/safes/0/alarm', value },
-        { op: 'add', path: '/codeSealed/deeper/still', value },
-        { op: 'copy', from: '/safes/0/codeSealed', path: '/paint', value },
-        { op: 'move', from: '/paint', path: '/a~1b/alarmSealed' },
+        { op: 'replace', path: '/code/sealed', value },
+        { op: 'add', path: '/code/deeper/still', value },
+        { op: 'copy', from: '/safes/0/code', path: '/paint', value },
+        { op: 'move', from: '/paint', path: '/a~1b/alarm' },
+        { op: 'add', path: '/paint', value: { sealed: value } },
         { op: 'replace', path: '/paint', value: 'blue' },
         { op: 'replace', path: 7, value: 'blue' },
       ]),
     ).toEqual([
       { op: 'add', path: '/safes/0/code' },
       { op: 'test', path: '/safes/0/alarm' },
+      { op: 'replace', path: '/code/sealed' },
       { op: 'add', path: '/code/deeper/still' },
       { op: 'copy', from: '/safes/0/code', path: '/paint' },
       { op: 'move', from: '/paint', path: '/a~1b/alarm' },
+      { op: 'add', path: '/paint' },
       { op: 'replace', path: '/paint', value: 'blue' },
       { op: 'replace', path: 7, value: 'blue' },
     ]);
   });
 
   it('are redacted without recursion, and all else is left as it is', () => {
-    let deep: Json = { codeSealed: 'planted-code', kept: true };
+    let deep: Json = { code: { sealed: 'planted-code' }, kept: true };
     for (let level = 0; level < 200_000; level += 1) deep = level % 2 === 0 ? [deep] : { in: deep };
     let copy: Json | undefined = redact(deep);
     while (copy !== null && typeof copy === 'object' && !('kept' in copy)) copy = Object.values(copy)[0];
@@ -402,14 +411,17 @@ describe('parseShape', () => {
   });
 
   const control = 'must not contain control characters or lone surrogates';
+  const notName = 'is not allowed as a name, because { "sealed": … } is a secret; choose another name';
   const numberOrText = z.union([z.string(), z.int()], { error: 'must be a text or a number' });
-  const one = z.record(z.string(), z.int()).check(shape.membersAtMost(1));
   it.each<[z.core.$ZodType, unknown, string]>([
     [shape.port, 0, 'must be at least 1'],
     [shape.port, 65536, 'must be at most 65535'],
     [shape.text(3), 'abcd', 'must have at most 3 characters'],
     [shape.text(3), 'a\n', control],
-    [one, { a: 1, b: 2 }, 'must have at most 1 members'],
+    [shape.options, optionsOf(1001), 'must have at most 1000 members'],
+    [shape.options, { sealed: 'a' }, notName],
+    [shape.sealableOptions, { sealed: 'a', b: 'c' }, notName],
+    [shape.sealableParameters, { sealed: 1 }, notName],
     [shape.address, '', 'must have at least 1 character'],
     [z.array(z.int()).check(z.maxLength(1)), [1, 2], 'must have at most 1 item'],
     [z.literal('a'), 'b', 'must be "a"'],
@@ -419,7 +431,15 @@ describe('parseShape', () => {
     [shape.options, { '': 'a' }, 'has a key that must have at least 1 character'],
     [shape.options, { ['x'.repeat(256)]: 'a' }, 'has a key that must have at most 255 characters'],
     [shape.options, { 'a\u0000': 'a' }, `has a key that ${control}`],
-    [z.union([z.string(), z.int()]), true, 'is not valid'],
+    [z.union([z.string(), z.int()]), true, 'must be a string, not a boolean'],
+    [sealed, 'plain', 'is a secret, and must not be plain text: write { "sealed": … } with a sealer'],
+    [sealed, null, 'is a secret, and must not be plain text: write { "sealed": … } with a sealer'],
+    [sealed, {}, 'is required'],
+    [sealed, { sealed: '' }, 'must have at least 1 character'],
+    [sealed, { sealed: 'x', more: 1 }, 'is not a known field (unknown fields here: 1)'],
+    [shape.sealable(3), 7, 'must be a string, not a number'],
+    [shape.sealable(3), 'abcd', 'must have at most 3 characters'],
+    [shape.sealable(3), { sealed: 'a\n' }, control],
     [numberOrText, true, 'must be a text or a number'],
   ])('says what the rule is: %#', (schema, value, detail) => {
     expect(shape.parseShape(schema, value)).toMatchObject({ faults: [{ detail }] });
@@ -511,15 +531,15 @@ const rows = {
   name: 'shape: z.string()',
   zone: 'shape: z.string(), setting: true, optional: true',
   seen: "shape: z.string(), time: 'iso8601', optional: true",
-  key: "shape: z.string(), secret: 'keySealed'",
+  key: 'shape: z.string(), secret: true',
 };
 const toy = `
   import * as z from 'zod/mini';
   import { defineFields } from './field.ts';
   interface Settings { readonly zone?: string }
   interface Representation extends Settings { readonly name: string; readonly seen?: string }
-  interface Document extends Representation { readonly keySealed: string }
-  interface State { readonly name: string; readonly seen?: number; readonly keySealed: string }
+  interface Document extends Representation { readonly key: string }
+  interface State { readonly name: string; readonly seen?: number; readonly key: string }
   interface Zone { readonly zone?: string }
 `;
 
@@ -547,7 +567,7 @@ const cases: readonly (readonly [string, Other<typeof interfaces>, Other<typeof 
   ],
   ['a field that is not written', { document: "Omit<Document, 'zone'>" }, {}, 'document: "zone"'],
   ['a member of the state that is missing', { state: "Omit<State, 'seen'>" }, {}, 'state: "seen"'],
-  ['a stored secret that is missing', { state: "Omit<State, 'keySealed'>" }, {}, 'state: "keySealed"'],
+  ['a stored secret that is missing', { state: "Omit<State, 'key'>" }, {}, 'state: "key"'],
   ['a setting in the state', { state: 'State & Zone' }, {}, 'state: "zone"'],
   ['a time as text in the state', { state: `Omit<State, 'seen'> & ${seenText}` }, {}, 'state: "seen"'],
   ['a setting that only the table lets out', { settings: 'Required<Settings>' }, {}, 'settings: "zone"'],

@@ -19,7 +19,7 @@ import {
   withSecretEntries,
 } from '../../src/core/patch-view.ts';
 import type { FindName } from '../../src/core/reference.ts';
-import { createRedactor, isSealed, maskSecrets, passwordFault } from '../../src/core/secret.ts';
+import { createRedactor, isSealed, maskSecrets, passwordFault, type Sealed } from '../../src/core/secret.ts';
 import { createTimeFormat } from '../../src/core/time.ts';
 import type { Result } from '../../src/problem.ts';
 import { changedBy, invertUpdate, mergeUpdate, wholeUpdate, type Update } from '../../src/core/update.ts';
@@ -41,14 +41,16 @@ function codes<T>(result: Result<T>): readonly string[] {
   return faults.map(({ pointer, code, operation }) => `${String(operation)} ${pointer} ${code}`);
 }
 
+const sealedText = z.strictObject({ sealed: z.string() });
+
 /** A toy: a house with an owner, guests who are linked, and two secrets that nobody may read. */
 interface House {
   readonly colour: 'red' | 'green';
   readonly guests: readonly string[];
   readonly rooms: Readonly<Record<string, number>>;
   readonly owner?: string;
-  readonly keySealed?: string;
-  readonly alarmSealed?: string;
+  readonly key?: Sealed;
+  readonly alarm?: Sealed;
 }
 interface StoredHouse {
   readonly address: string;
@@ -59,7 +61,7 @@ type ShownHouse = StoredHouse & Pick<House, 'rooms' | 'owner'> & { readonly pain
 const fields = defineFields<{
   settings: House;
   representation: ShownHouse & Partial<Pick<House, 'guests'>>;
-  document: ShownHouse & Partial<Pick<House, 'guests' | 'keySealed' | 'alarmSealed'>>;
+  document: ShownHouse & Partial<Pick<House, 'guests' | 'key' | 'alarm'>>;
   state: StoredHouse;
 }>()({
   address: { shape: z.string() },
@@ -74,8 +76,8 @@ const fields = defineFields<{
   },
   rooms: { shape: z.record(z.string(), z.int()), setting: true },
   owner: { shape: z.string(), setting: true, optional: true },
-  key: { shape: z.string(), setting: true, optional: true, secret: 'keySealed' },
-  alarm: { shape: z.string(), setting: true, optional: true, secret: 'alarmSealed' },
+  key: { shape: sealedText, setting: true, optional: true, secret: true },
+  alarm: { shape: sealedText, setting: true, optional: true, secret: true },
 });
 const view = patchViewOf<House>(fields);
 
@@ -83,8 +85,8 @@ const house: House = {
   colour: 'red',
   guests: ['/people/Ada'],
   rooms: { hall: 1 },
-  keySealed: 'sealed-key',
-  alarmSealed: 'sealed-alarm',
+  key: { sealed: 'sealed-key' },
+  alarm: { sealed: 'sealed-alarm' },
 };
 const shown: JsonObject = { address: 'Main Street', age: 100, paint: 'red' };
 const find: FindName = (collection, name) =>
@@ -133,7 +135,7 @@ describe('patchSettings', () => {
       { guests: ['/people/Bob'], owner: '/people/Ada' },
     ],
     ['a test of what cannot be modified', 'test /age 100', {}],
-    ['a secret, stored under its own name', 'add /key {"sealed":"new"}', { keySealed: 'new' }],
+    ['a secret, stored in its own place', 'add /key {"sealed":"new"}', { key: { sealed: 'new' } }],
   ])('does %s', (_what, text, changed) => {
     expect(after(text)).toEqual({ ...house, ...changed });
   });
@@ -152,7 +154,12 @@ describe('patchSettings', () => {
     ],
     ['a copy from a secret', 'copy /key /owner', '0 /key field-write-only'],
     ['a copy from another secret', 'copy /alarm /owner', '0 /alarm field-write-only'],
-    ['a test of another secret', 'test /alarm "sealed-alarm"', '0 /alarm field-write-only'],
+    ['a test of another secret', 'test /alarm {"sealed":"sealed-alarm"}', '0 /alarm field-write-only'],
+    ['a test inside a secret', 'test /key/sealed "sealed-key"', '0 /key/sealed field-write-only'],
+    ['a write into a secret', 'replace /key/sealed "x"', '0 /key/sealed field-write-only'],
+    ['a removal inside a secret', 'remove /key/sealed', '0 /key/sealed field-write-only'],
+    ['sealed text of another form', 'add /key {"sealed":"x","more":1}', '0 /key password-unacceptable'],
+    ['sealed text where no secret is', 'add /owner {"sealed":"x"}', '0 /owner validation-failed'],
     [
       'all that breaks the rules, before it tries anything',
       'replace /colour "green"|replace /age 1|add /nothing 1|test /key "x"|add /rooms/prototype 1|remove ',
@@ -231,7 +238,7 @@ describe('a field that is kept sealed', () => {
     if (!changed.ok) throw new Error(changed.problem.detail);
     const reverted = revertSettings(view, changed.value.after, parsed(changed.value.inverse), find);
     expect(reverted.ok && reverted.value.after).toEqual(house);
-    const { keySealed: _gone, ...rest } = house;
+    const { key: _gone, ...rest } = house;
     expect(after('remove /key')).toEqual(rest);
   });
 
@@ -323,19 +330,21 @@ describe('redactSecrets', () => {
   it('leaves no hash and no sealed text wherever they stand, and everything else', () => {
     const secret = 'planted-secret';
     const plain = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
+    const sealed = fc.constant<Json>({ sealed: secret });
     const { tree } = fc.letrec<{ tree: Json }>((tie) => ({
       tree: fc.oneof(
         plain,
         fc.array(tie('tree'), { maxLength: 3 }),
-        fc.record({
-          passwordHash: fc.constant(secret),
-          passwordSealed: fc.constant(secret),
-          name: tie('tree'),
-        }),
+        fc.record({ password: sealed, pin: fc.record({ value: sealed }), name: tie('tree') }),
         fc.record({
           op: fc.constant('add'),
-          path: fc.constant('/passwordSealed'),
-          value: fc.constant(secret),
+          path: fc.constantFrom('/password', '/password/sealed', '/users/0/password'),
+          value: fc.constantFrom(secret, { sealed: secret }, { deep: [secret] }),
+        }),
+        fc.record({
+          op: fc.constantFrom('add', 'replace', 'test'),
+          path: fc.constantFrom('/parameters/pin', '/parameters', '/parameters/pin/value', ''),
+          value: fc.oneof(sealed, fc.record({ pin: sealed, open: tie('tree') })),
         }),
       ),
     }));
@@ -358,7 +367,7 @@ describe('redactSecrets', () => {
   });
 
   it('refuses a value that contains itself, and takes one that contains a part twice', () => {
-    const part = { passwordHash: 'planted-secret', name: 'ada' };
+    const part = { password: { sealed: 'planted-secret' }, name: 'ada' };
     expect(redactSecrets({ one: part, other: [part, part] })).toEqual({
       one: { name: 'ada' },
       other: [{ name: 'ada' }, { name: 'ada' }],
@@ -377,11 +386,11 @@ describe('redactSecrets', () => {
 
   it('does not change what it is given', () => {
     const given = Object.freeze({
-      passwordHash: 'x',
-      inner: Object.freeze([Object.freeze({ passwordSealed: 'y' })]),
+      password: { sealed: 'x' },
+      inner: Object.freeze([Object.freeze({ password: { sealed: 'y' } })]),
     });
     expect(redactSecrets(given)).toEqual({ inner: [{}] });
-    expect(given.passwordHash).toBe('x');
+    expect(given.password).toEqual({ sealed: 'x' });
   });
 });
 
@@ -420,53 +429,68 @@ describe('passwordFault', () => {
 
 describe('isSealed', () => {
   it('knows sealed text by its member', () => {
-    const others = [undefined, null, 'x', 7, [], {}, { sealed: 7 }, { sealed: null }];
+    const others = [
+      undefined,
+      null,
+      'x',
+      7,
+      [],
+      {},
+      { sealed: 7 },
+      { sealed: null },
+      { sealed: 'x', more: 1 },
+    ];
     expect([{ sealed: 'x' }, ...others].filter(isSealed)).toEqual([{ sealed: 'x' }]);
   });
 });
 
 /** A toy: a desk with notes, of which some are secret, and boxes, of which the content can be secret. */
-interface Box {
-  readonly content: string;
+interface Box<Content> {
+  readonly content: Content;
   readonly colour: string;
 }
 interface Desk {
-  readonly notes: Readonly<Record<string, string>>;
-  readonly notesSealed: Readonly<Record<string, string>>;
-  readonly boxes: Readonly<Record<string, Box>>;
-  readonly boxesSealed: Readonly<Record<string, Box>>;
+  readonly notes: Readonly<Record<string, string | Sealed>>;
+  readonly boxes: Readonly<Record<string, Box<string | Sealed>>>;
   readonly owner?: string;
 }
-type Written = Partial<Desk>;
+interface ShownDesk extends Pick<Desk, 'owner'> {
+  readonly notes: Readonly<Record<string, string>>;
+  readonly boxes: Readonly<Record<string, Box<string>>>;
+}
 
-const box = z.strictObject({ content: z.string(), colour: z.string() });
-const notes = z.record(z.string(), z.string());
+const sealable = z.union([z.string(), sealedText]);
+const boxOf = <S extends z.core.SomeType>(content: S) => z.strictObject({ content, colour: z.string() });
+const mapOf = <S extends z.core.SomeType>(value: S) => z.record(z.string(), value);
 const deskFields = defineFields<{
   settings: Desk;
-  representation: Omit<Desk, 'notesSealed' | 'boxesSealed'>;
-  document: Written;
+  representation: ShownDesk;
+  document: Partial<Desk>;
   state: object;
 }>()({
-  notes: { shape: notes, setting: true, default: {} },
-  notesSealed: { shape: notes, setting: true, default: {}, secret: 'notesSealed', sealedEntriesOf: 'notes' },
-  boxes: { shape: z.record(z.string(), box), setting: true, default: {} },
-  boxesSealed: {
-    shape: z.record(z.string(), box),
-    setting: true,
-    default: {},
-    secret: 'boxesSealed',
-    sealedEntriesOf: 'boxes',
-    secretMember: 'content',
+  notes: {
+    ...{ shape: mapOf(sealable), open: mapOf(z.string()), secretEntries: true },
+    ...{ setting: true, default: {} },
+  },
+  boxes: {
+    ...{ shape: mapOf(boxOf(sealable)), open: mapOf(boxOf(z.string())), secretEntries: 'content' },
+    ...{ setting: true, default: {} },
   },
   owner: { shape: z.string(), setting: true, optional: true },
 });
 const isPin = (name: string): boolean => name.toLowerCase().startsWith('pin');
 const deskView = withSecretEntries(patchViewOf<Desk>(deskFields), isPin);
 const desk: Desk = {
+  notes: { milk: 'two', list: 'long', pin: { sealed: 'sealed-pin' } },
+  boxes: {
+    red: { content: 'toys', colour: 'red' },
+    pin: { content: { sealed: 'sealed-box' }, colour: 'grey' },
+  },
+};
+/** What clients see of the desk. */
+const shownDesk: ShownDesk = {
   notes: { milk: 'two', list: 'long' },
-  notesSealed: { pin: 'sealed-pin' },
   boxes: { red: { content: 'toys', colour: 'red' } },
-  boxesSealed: { pin: { content: 'sealed-box', colour: 'grey' } },
 };
 const noName = (): undefined => undefined;
 
@@ -486,31 +510,51 @@ function deskAfter(text: string): Desk {
 }
 
 const sealed = '{"sealed":"sealed-new"}';
-const newPin = { pin: 'sealed-new' };
+const newText = { sealed: 'sealed-new' };
+const { pin: oldPin } = desk.notes;
+const { red, pin: oldBox } = desk.boxes;
 
 describe('a secret entry of a map', () => {
-  it('is stored apart from the other entries, wherever a patch writes it', () => {
-    expect(deskAfter(`add /notes/pin ${sealed}`).notesSealed).toEqual(newPin);
-    expect(deskAfter(`replace /notes/pin ${sealed}`).notesSealed).toEqual(newPin);
+  it('is stored in its place, wherever a patch writes it', () => {
     for (const op of ['add', 'replace']) {
+      expect(deskAfter(`${op} /notes/pin ${sealed}`).notes).toEqual({ ...desk.notes, pin: newText });
       const whole = deskAfter(`${op} /notes {"milk":"one","pin":${sealed},"PIN2":${sealed}}`);
-      expect(whole.notes).toEqual({ milk: 'one' });
-      expect(whole.notesSealed).toEqual({ ...newPin, PIN2: 'sealed-new' });
+      expect(whole.notes).toEqual({ milk: 'one', pin: newText, PIN2: newText });
     }
   });
 
   it('is stored with the rest of the entry, of which one member is the secret', () => {
     const other = `add /boxes/pin2 {"content":${sealed},"colour":"blue"}`;
-    expect(deskAfter(`replace /boxes/pin/content ${sealed}|${other}`).boxesSealed).toEqual({
-      pin: { content: 'sealed-new', colour: 'grey' },
-      pin2: { content: 'sealed-new', colour: 'blue' },
+    expect(deskAfter(`replace /boxes/pin/content ${sealed}|${other}`).boxes).toEqual({
+      red,
+      pin: { content: newText, colour: 'grey' },
+      pin2: { content: newText, colour: 'blue' },
     });
   });
 
   it('stays when the whole map is replaced without it, and goes when it is removed', () => {
-    expect(deskAfter('replace /notes {}')).toEqual({ ...desk, notes: {} });
-    expect(deskAfter('remove /notes/pin').notesSealed).toEqual({});
-    expect(deskAfter('remove /boxes/pin').boxesSealed).toEqual({});
+    expect(deskAfter('replace /notes {}')).toEqual({ ...desk, notes: { pin: oldPin } });
+    expect(deskAfter('add /boxes {}')).toEqual({ ...desk, boxes: { pin: oldBox } });
+    expect(deskAfter('remove /notes/pin').notes).toEqual(shownDesk.notes);
+    expect(deskAfter('remove /boxes/pin').boxes).toEqual(shownDesk.boxes);
+  });
+
+  it('is written and removed in any order with the whole map', () => {
+    const whole = 'replace /notes {"milk":"one"}';
+    for (const text of [`${whole}|add /notes/pin ${sealed}`, `add /notes/pin ${sealed}|${whole}`])
+      expect(deskAfter(text).notes).toEqual({ milk: 'one', pin: newText });
+    for (const text of [`${whole}|remove /notes/pin`, `remove /notes/pin|${whole}`])
+      expect(deskAfter(text).notes).toEqual({ milk: 'one' });
+    expect(deskAfter(`remove /notes/pin|replace /notes {"pin":${sealed}}`).notes).toEqual({ pin: newText });
+  });
+
+  it('has the fault of what is wrong with its map at the operation that wrote it', () => {
+    for (const text of [`add /notes/pin ${sealed}|replace /notes 5`, 'remove /notes/pin|replace /notes 5'])
+      expect(codes(patchDesk(text))).toEqual(['1 /notes validation-failed']);
+    const wrong = `replace /boxes {"pin":{"content":${sealed}}}`;
+    expect(codes(patchDesk(`${wrong}|add /boxes/blue {"content":"x","colour":"blue"}`))).toEqual([
+      '0 /boxes/pin/colour validation-failed',
+    ]);
   });
 
   it('is a change whenever it is written, but if it is removed again where there was none', () => {
@@ -546,38 +590,53 @@ describe('a secret entry of a map', () => {
     ['is a plain member', 'add /boxes/pin {"content":"x","colour":""}', '/boxes/pin password-unacceptable'],
     ['is no member', 'add /boxes/pin "plain"', '/boxes/pin password-unacceptable'],
     ['is null', 'replace /boxes/pin/content null', '/boxes/pin/content password-unacceptable'],
-    ['has its stored name', 'add /notesSealed/pin "x"', '/notesSealed/pin field-unknown'],
-    ['is in a map of its stored name', 'add /notesSealed "x"', '/notesSealed field-unknown'],
+    ['is tested sealed', 'test /notes/pin {"sealed":"sealed-pin"}', '/notes/pin field-write-only'],
+    ['is tested in its text', 'test /notes/pin/sealed "sealed-pin"', '/notes/pin/sealed field-write-only'],
+    ['gets another text', 'replace /notes/pin/sealed "x"', '/notes/pin/sealed field-write-only'],
     [
-      'is inside its stored name',
-      'add /boxesSealed/pin/content "x"',
-      '/boxesSealed/pin/content field-unknown',
+      'gets another text in a member',
+      'replace /boxes/pin/content/sealed "x"',
+      '/boxes/pin/content/sealed field-write-only',
+    ],
+    ['loses its text', 'remove /notes/pin/sealed', '/notes/pin/sealed field-write-only'],
+    ['is copied from its text', 'copy /notes/pin/sealed /owner', '/notes/pin/sealed field-write-only'],
+    ['is no secret by its name', `add /notes/milk ${sealed}`, '/notes/milk validation-failed'],
+    [
+      'is no secret by its name, in the whole map',
+      `replace /notes {"milk":${sealed}}`,
+      '/notes/milk validation-failed',
+    ],
+    [
+      'is no secret by its name, in a member',
+      `add /boxes/red/content ${sealed}`,
+      '/boxes/red/content validation-failed',
     ],
   ])('is refused, with its place as clients know it, when it %s', (_what, text, fault) => {
     expect(codes(patchDesk(text))).toEqual([`0 ${fault}`]);
     expect(JSON.stringify(patchDesk(text))).not.toContain('plain');
-    if (fault.endsWith('missing')) expect(details(patchDesk(text))).toEqual(['does not exist']);
+    const missing = 'does not exist: "/notes" is an object without a member "pin9"';
+    if (fault.endsWith('missing')) expect(details(patchDesk(text))).toEqual([missing]);
   });
 
   it('is seen by no operation on the whole map', () => {
-    expect(deskAfter(`test /notes ${JSON.stringify(desk.notes)}`)).toBe(desk);
+    expect(deskAfter(`test /notes ${JSON.stringify(shownDesk.notes)}`)).toBe(desk);
     const places = (text: string): readonly string[] => codes(patchDesk(text)).toSorted();
     const failed = (...all: readonly string[]): readonly string[] =>
       all.map((each) => `0 ${each} validation-failed`);
+    expect(codes(patchDesk('test /notes {"milk":"two"}'))).toEqual(['0 /notes patch-test-failed']);
     expect(places('copy /notes /boxes')).toEqual(failed('/boxes/list', '/boxes/milk'));
     expect(places('move /notes /owner')).toEqual(failed('/notes', '/owner'));
   });
 });
 
 describe('a view without names of secret entries', () => {
-  it('has no secret entry, takes no sealed text, and no text for an entry that is stored sealed already', () => {
+  it('has no secret entry, and takes no sealed text', () => {
     const open = patchViewOf<Desk>(deskFields);
     const run = (value: string, present: Desk): ReturnType<typeof patchSettings<Desk>> =>
       patchDesk(`add /notes/pin ${value}`, open, present);
-    const bare = { ...desk, notesSealed: {} };
+    const bare = { ...desk, notes: {} };
     expect(run('"x"', bare)).toMatchObject({ value: { after: { notes: { pin: 'x' } } } });
     expect(codes(run(sealed, bare))).toEqual(['0 /notes/pin validation-failed']);
-    expect(codes(run('"plain"', desk))).toEqual(['0 /notes/pin validation-failed']);
   });
 });
 
@@ -597,19 +656,19 @@ describe('an undo', () => {
     expect(codes(reverted)).toEqual(['0 /notes/pin2 validation-failed']);
     expect(details(reverted)).toEqual(['is secret, and must be sealed']);
     expect(JSON.stringify(reverted)).not.toContain('plain');
-    expect(codes(undo([short('remove /notesSealed/pin9')]))).toEqual(['0 /notes/pin9 patch-path-missing']);
+    expect(codes(undo([short('remove /notes/pin9')]))).toEqual(['0 /notes/pin9 patch-path-missing']);
   });
 });
 
 describe('settings of another snapshot', () => {
   it('are taken over with their sealed texts', () => {
-    const given = { ...desk, notesSealed: { pin: 'sealed-other' } };
+    const given = { ...desk, notes: { ...desk.notes, pin: { sealed: 'sealed-other' } } };
     const adopted = adoptSettings(deskView, desk, given, noName);
     expect(adopted.ok && adopted.value.after).toEqual(given);
   });
 
   it('are refused when an entry is sealed that is not secret here, or is not sealed that is secret', () => {
-    const given = { ...desk, notes: { pin2: 'plain' }, notesSealed: { ...desk.notesSealed, key: 'x' } };
+    const given = { ...desk, notes: { ...desk.notes, pin2: 'plain', key: { sealed: 'x' } } };
     const adopted = adoptSettings(deskView, desk, given, noName);
     const faults = ['/notes/pin2', '/notes/key'].map((place) => `undefined ${place} validation-failed`);
     expect(codes(adopted)).toEqual(faults);
@@ -700,25 +759,24 @@ describe('what is shown of secret entries', () => {
   it('is nothing in a representation, and everything in a document', () => {
     const { rest, settings } = loadFields(deskFields, desk);
     expect(saveFields(deskFields, rest, settings)).toEqual(desk);
-    const { notes, boxes } = desk;
     const times = createTimeFormat('UTC');
-    expect(representFields(deskFields, { rest, settings, derived: {}, times })).toEqual({ notes, boxes });
+    expect(representFields(deskFields, { rest, settings, derived: {}, times })).toEqual(shownDesk);
   });
 
   it('is the name of an entry, where a patch or a console shows that there is one', () => {
-    const { notes, boxes } = desk;
-    expect(maskSecrets(desk, new Set(['notesSealed', 'boxesSealed']))).toEqual({
-      ...desk,
-      notesSealed: { pin: '[redacted]' },
-      boxesSealed: { pin: { content: '[redacted]', colour: '[redacted]' } },
-    });
-    const redact = createRedactor(secretNames(deskFields));
-    expect(redact({ before: desk })).toEqual({ before: { notes, boxes } });
-    const [others, told] = ['|add /notes/milk "open"', '|replace /notes {"milk":"open"}'];
-    const given = operationsOf(`add /notesSealed/pin "sealed-pin"|remove /boxesSealed/pin${others}${told}`);
+    const marked = {
+      notes: { ...shownDesk.notes, pin: '[redacted]' },
+      boxes: { red, pin: { content: '[redacted]', colour: 'grey' } },
+    };
+    expect(maskSecrets(desk)).toEqual(marked);
+    const isEntry = ({ content, colour }: JsonObject): boolean => isSealed(content) && colour !== undefined;
+    const redact = createRedactor({ names: secretNames([deskFields]), isEntry });
+    expect(redact({ before: desk })).toEqual({ before: shownDesk });
+    const others = '|remove /boxes/pin|add /notes/milk "open"|replace /notes {"milk":"open"';
+    const given = operationsOf(`add /notes/pin ${sealed}${others},"pin":${sealed}}`);
     expect(redact(given)).toEqual([
       { op: 'add', path: '/notes/pin' },
-      ...operationsOf(`remove /boxes/pin${others}${told}`),
+      ...operationsOf(`${others.slice(1)}}`),
     ]);
   });
 });

@@ -85,22 +85,24 @@ export function withRules({ zodSchema, jsonSchema }: Overridden): void {
   if (fields !== undefined) Object.assign(jsonSchema, rulesOf(fields, jsonSchema as Schema));
   if (zodSchema === shape.name) Object.assign(jsonSchema, { minLength: 1, maxLength: maxNameLength });
   if (zodSchema === shape.instant) Object.assign(jsonSchema, { pattern: instantText.source });
+  if (zodSchema === shape.sealableOptions || zodSchema === shape.sealableParameters)
+    Object.assign(jsonSchema, { not: { required: ['sealed'] } });
   if (zodSchema._zod.def.type === 'record') Object.assign(jsonSchema, { maxProperties: shape.mostMembers });
 }
 
 /** The links of a kind, and the members that another one can replace. */
 function rulesOf({ all }: Fields, { properties = {} }: Schema): object {
-  const links = all.flatMap(({ documentName, links: collection }) => {
+  const links = all.flatMap(({ name, links: collection }) => {
     if (collection === undefined) return [];
-    const { items, ...list } = properties[documentName] ?? {};
-    return [[documentName, { ...list, items: { ...items, pattern: `^/${collection}/[^/?#]+$` } }] as const];
+    const { items, ...list } = properties[name] ?? {};
+    return [[name, { ...list, items: { ...items, pattern: `^/${collection}/[^/?#]+$` } }] as const];
   });
-  const required = all.flatMap(({ documentName, required: rule }) =>
+  const required = all.flatMap(({ name, required: rule }) =>
     rule === undefined
       ? []
       : {
           anyOf: [
-            { required: [documentName] },
+            { required: [name] },
             { properties: { [rule.member]: { type: 'string', pattern: rule.pattern.source } } },
           ],
         },

@@ -63,8 +63,7 @@ const complete: GatewayDocument = {
       status: ['master', 'running'],
       status_reason: 'not in recovery',
       status_since: '2026-01-01T11:00:00+00:00',
-      parameters: { report_weight: 10 },
-      parametersSealed: { token: 'v1.sealed' },
+      parameters: { report_weight: 10, token: { sealed: 'v1.sealed' } },
       drain: {
         since: '2026-01-01T11:00:00+00:00',
         timeout: 600,
@@ -79,8 +78,7 @@ const complete: GatewayDocument = {
     {
       name: 'Sales',
       router: 'readconnroute',
-      router_options: { router_options: 'master' },
-      router_optionsSealed: { token: 'v1.sealed' },
+      router_options: { router_options: 'master', token: { sealed: 'v1.sealed' } },
       state: 'failed',
       state_reason: 'port 4006 is in use',
       state_since: '2026-01-01T11:00:00+00:00',
@@ -89,7 +87,7 @@ const complete: GatewayDocument = {
       servers: ['/servers/db-1'],
       filters: ['/filters/Hint'],
       user: 'service_user',
-      passwordSealed: 'v1.sealed',
+      password: { sealed: 'v1.sealed' },
       root_user: false,
       version_string: '9.6-gateway',
       weightby: 'report_weight',
@@ -106,8 +104,7 @@ const complete: GatewayDocument = {
           ssl_cert: '/etc/gateway/cert.pem',
           ssl_key: '/etc/gateway/key.pem',
           ssl_ca_cert: '/etc/gateway/ca.pem',
-          parameters: { tcp_keepalive: true },
-          parametersSealed: { token: 'v1.sealed' },
+          parameters: { tcp_keepalive: true, token: { sealed: 'v1.sealed' } },
         },
         { name: 'Local Listener', protocol: 'pgclient', address: '/run/gateway/sales.sock' },
       ],
@@ -139,19 +136,20 @@ const complete: GatewayDocument = {
       connect_timeout: 5,
       read_timeout: 4,
       write_timeout: 3,
-      parameters: { lag_limit: 30 },
-      parametersSealed: { token: 'v1.sealed' },
+      parameters: { lag_limit: 30, token: { sealed: 'v1.sealed' } },
     },
   ],
   filters: [
     {
       name: 'Hint',
       module: 'hintfilter',
-      parameters: { match: { value: 'select', configurable: true } },
-      parametersSealed: { token: { value: 'v1.sealed', configurable: true } },
+      parameters: {
+        match: { value: 'select', configurable: true },
+        token: { value: { sealed: 'v1.sealed' }, configurable: true },
+      },
     },
   ],
-  users: [{ name: 'ada', passwordHash: '$pbkdf2-sha256$i=600000$…' }],
+  users: [{ name: 'ada', password: { sealed: '$pbkdf2-sha256$i=600000$…' } }],
   sessions: [
     {
       id: 9,
@@ -328,12 +326,15 @@ const words = new Map<z.core.$ZodType, string>([
   [shape.address, 'host name, IP address without port, or path of a socket'],
   [shape.instant, 'time'],
   [shape.links, `list of at most ${mostLinks.toLocaleString('en-US')} links`],
-  [shape.options, `at most ${numeral(shape.mostMembers)} by name, each text of at most 4,096 characters`],
   [
-    shape.parameters,
-    `at most ${numeral(shape.mostMembers)} by name, each a number, a text of at most 4,096 characters, or true or false`,
+    shape.sealableOptions,
+    `at most ${numeral(shape.mostMembers)} by name, each a text of at most 4,096 characters, or \`{ "sealed": TEXT }\``,
   ],
-  [shape.sealedTexts, `at most ${numeral(shape.mostMembers)} by name, each a sealed text`],
+  [
+    shape.sealableParameters,
+    `at most ${numeral(shape.mostMembers)} by name, each a number, a text of at most 4,096 characters, true or false, or ` +
+      '`{ "sealed": TEXT }`',
+  ],
 ]);
 
 /** Says in words what JSON Schema cannot. */
@@ -356,11 +357,17 @@ function membersOf(schema: Schema, path = ''): readonly Member[] {
   const item =
     schema.items ?? (schema.additionalProperties === false ? undefined : schema.additionalProperties);
   if (item !== undefined) return membersOf(item, `${path}.*`);
+  if (sealedIn(schema) !== undefined) return [];
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const here = path === '' ? name : `${path}.${name}`;
     const isRequired = schema.required?.includes(name) === true;
     return [{ path: here, schema: member, isRequired }, ...membersOf(member, here)];
   });
+}
+
+/** The text of a secret, if a value is one. */
+function sealedIn({ properties }: Schema): Schema | undefined {
+  return properties?.['sealed'];
 }
 
 /** The chapter of a path, and the path within its objects. */
@@ -377,7 +384,7 @@ function chapter(own: Chapter, members: readonly Member[], texts: Texts): string
     .filter((member) => placeOf(member.path)[0] === own)
     .map((member) => {
       const rest = placeOf(member.path)[1];
-      const field = fieldTables[name]?.all.find(({ documentName }) => documentName === rest);
+      const field = fieldTables[name]?.all.find(({ name: own }) => own === rest);
       const links = field?.links === undefined ? '' : ` of \`${field.links}\``;
       return [
         `\`${rest}\``,
@@ -398,6 +405,8 @@ function chapter(own: Chapter, members: readonly Member[], texts: Texts): string
 function formOf(schema: Schema): string {
   const { type, maxLength, minimum = -Infinity, maximum = Infinity } = schema;
   if (schema.words !== undefined) return schema.words;
+  const sealed = sealedIn(schema);
+  if (sealed !== undefined) return `\`{ "sealed": TEXT }\`, ${formOf(sealed)}`;
   if (schema.enum !== undefined) return schema.enum.map((each) => `\`${each}\``).join(', ');
   if (schema.anyOf !== undefined) return schema.anyOf.map(formOf).join(', or ');
   if (schema.items !== undefined) return `list of ${pluralOf(schema.items)}`;
@@ -429,10 +438,9 @@ function defaultOf({ isRequired }: Member, field: Field | undefined): string {
   return field?.default === undefined ? 'absent' : `\`${JSON.stringify(field.default)}\``;
 }
 
-/** The name of the field in a patch. A secret entry of a map is patched in the map itself. */
+/** The name of the field in a patch. */
 function patchOf(field: Field | undefined): string {
-  if (field?.setting === undefined) return '';
-  return `\`${field.sealedEntriesOf ?? field.patchName}\``;
+  return field?.setting === undefined ? '' : `\`${field.patchName}\``;
 }
 
 /** The comment of the interface, and what the table of fields says about secrets and stores. */

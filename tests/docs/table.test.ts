@@ -219,7 +219,7 @@ const calls: Readonly<Record<CommandName, Command>> = {
     library.deleteListener(snapshot, 'My Service', 'My Listener', context),
   deleteResource: (snapshot, context) => library.deleteResource(snapshot, 'servers', 'Spare DB', context),
   createUser: (snapshot, context) =>
-    library.createUser(snapshot, { name: 'eve', passwordHash: 'x' }, context),
+    library.createUser(snapshot, { name: 'eve', password: { sealed: 'x' } }, context),
   changePassword: (snapshot, context) => library.changePassword(snapshot, 'ada', 'x', context),
   deleteUser: (snapshot, context) => library.deleteUser(snapshot, 'ada', context),
   patchInterface: (snapshot, context) => library.patchInterface(snapshot, hold, context),
@@ -280,9 +280,8 @@ function column(page: string, first: string, at: number): readonly (readonly str
   return rowsOf(page, first).map((row) => codesOf(row[at] ?? ''));
 }
 
-/** Whether clients patch a field by its own name; they do not know the map of the secret entries of another. */
-function isPatchable({ setting, sealedEntriesOf, patched }: Field): boolean {
-  return setting !== undefined && sealedEntriesOf === undefined && patched !== false;
+function isPatchable({ setting, patched }: Field): boolean {
+  return setting !== undefined && patched !== false;
 }
 
 describe('the table of effects', () => {

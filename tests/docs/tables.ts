@@ -10,7 +10,7 @@ import type { BoundRoute } from '../../src/resources/index.ts';
 
 export { exitCodes } from '../../src/cli/command.ts';
 export { commands } from '../../src/cli/commands.ts';
-export { isShown, type Field, type Fields } from '../../src/core/field.ts';
+export { isShown, secretNames, type Field, type Fields } from '../../src/core/field.ts';
 export { maxNameLength } from '../../src/core/name.ts';
 export { mostLinks } from '../../src/core/reference.ts';
 export * as shape from '../../src/core/shape.ts';

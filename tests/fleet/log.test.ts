@@ -238,7 +238,7 @@ describe('a log that this version cannot read', () => {
     type: 'user.created',
     resource: '/users/x',
     at: 1,
-    user: { passwordHash: 'planted-secret' },
+    user: { password: { sealed: 'planted-secret' } },
   };
   it.each<readonly [string, Json, string]>([
     ['node-outdated', { type: 'later', format: 3 }, `a record ${later}`],

@@ -157,14 +157,14 @@ describe('the users of a node', () => {
     .uniqueArray(
       fc.record({
         name: fc.constantFrom('ada', 'Ada', 'bob', 'Eve', 'joan'),
-        passwordHash: fc.constantFrom('opaque', 'another'),
+        password: fc.record({ sealed: fc.constantFrom('opaque', 'another') }),
       }),
       { selector: ({ name }) => name.toLowerCase() },
     )
     .map((users) => createSnapshot({ users }));
 
   const listOf = ({ users }: Snapshot): readonly (readonly [string, string])[] =>
-    [...users].map(({ name, settings }) => [name, settings.passwordHash]);
+    [...users].map(({ name, settings }) => [name, settings.password.sealed]);
 
   // Law: no rule about the last user applies, because the fleet has decided already.
   it('leads to the same users in the same order, and touches no user that is as wanted', () => {

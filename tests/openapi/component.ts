@@ -17,8 +17,8 @@ import {
   boundRoutes,
   fieldTables,
   maxListedFaults,
+  secretNames,
   type BoundRoute,
-  type Field,
   type Fields,
 } from '../docs/tables.ts';
 import { componentDescriptions, documentDescriptions, pascalCase, type Texts } from './description.ts';
@@ -195,17 +195,13 @@ function definitionSchemas(): Members {
         ...Object.fromEntries(own.map(([path, text]) => [path.slice(start.length), text])),
       };
       const schema = plain(z.toJSONSchema(shape, { ...schemaOptions, override: withRules }));
-      const secrets = new Set(fields.all.filter(isWholeSecret).map((field) => field.name));
+      const secrets = secretNames([fields]);
       const whole = withProperties(schema, (member, value) =>
         secrets.has(member) ? secretMember({ description: 'The secret in plain text.', ...value }) : value,
       );
       return [name, described(name, whole, { [name]: descriptions })];
     }),
   );
-}
-
-function isWholeSecret({ secret, sealedEntriesOf }: Field): boolean {
-  return secret !== undefined && sealedEntriesOf === undefined;
 }
 
 /** The schemas of the document. */
@@ -305,8 +301,8 @@ function partOf({ shape, fields, fieldAliases = {} }: ReadRoute): readonly [stri
 
 /** A JSON Patch of some fields. A `test` may also read the fields that no patch can change. */
 function patchSchema({ all }: Fields): Members {
-  const shown = all.filter((field) => field.secret === undefined && field.shown !== false);
-  const settings = all.filter((field) => field.setting !== undefined && field.sealedEntriesOf === undefined);
+  const shown = all.filter((field) => field.secret !== true && field.shown !== false);
+  const settings = all.filter((field) => field.setting !== undefined);
   const names = settings.flatMap((field) => [
     field.patchName,
     ...(shown.includes(field) ? [field.name] : []),

@@ -49,18 +49,20 @@ const rules: readonly Rule[] = [
   [(route) => defines(route, ({ links }) => links !== undefined), ['link-unresolved']],
   [(route) => defines(route, isSeen), ['field-not-modifiable']],
   [
-    (route) => defines(route, ({ secret }) => secret !== undefined),
+    (route) => defines(route, ({ secret, secretEntries }) => (secret ?? secretEntries) !== undefined),
     ['password-unacceptable', 'secret-not-storable'],
   ],
   [isDeletion, ['resource-in-use', 'not-supported']],
   [({ id }) => id === 'services.deleteListener', ['listener-of-node']],
   [({ id }) => id === 'services.deleteListener' || id.endsWith('.drain'), ['not-supported']],
   [
-    (route) => patches(route, ({ secret }) => secret !== undefined),
+    (route) => patches(route, ({ secret, secretEntries }) => (secret ?? secretEntries) !== undefined),
     ['field-write-only', 'password-unacceptable'],
   ],
   [
-    (route) => asksHost(route) && patches(route, ({ secret }) => secret !== undefined),
+    (route) =>
+      asksHost(route) &&
+      patches(route, ({ secret, secretEntries }) => (secret ?? secretEntries) !== undefined),
     ['secret-not-storable'],
   ],
 ];

@@ -61,40 +61,23 @@ const source = { value: '127.0.0.1', configurable: false };
 const ofFilter = (value: Json): Json => ({ value, configurable: true });
 const listener = { name: 'New', protocol: 'p', address: '::', port: 4011 };
 
-/** A definition with every secret that the kind has. `sealed` has them as a document does, `plain` as a request. */
+/** A definition with every secret that the kind has: in plain text as in a request, or sealed as in a document. */
 const definitions = {
-  services: {
-    plain: (password: string) => ({
-      ...{ name: 'New', router: 'cli', password, router_options: { weights: 'on', PassWord: password } },
-      listeners: [{ ...listener, parameters: { password } }],
-    }),
-    sealed: (password: string) => ({
-      ...{ name: 'New', router: 'cli', passwordSealed: password, router_optionsSealed: { password } },
-      listeners: [{ ...listener, parametersSealed: { password } }],
-    }),
-  },
-  servers: {
-    plain: (password: string) => ({ ...listener, parameters: { password } }),
-    sealed: (password: string) => ({ ...listener, parametersSealed: { password } }),
-  },
-  monitors: {
-    plain: (password: string) => ({ name: 'New', module: 'pgmon', parameters: { password } }),
-    sealed: (password: string) => ({ name: 'New', module: 'pgmon', parametersSealed: { password } }),
-  },
-  filters: {
-    plain: (secret: string) => ({ name: 'New', module: 'tee', parameters: { password: ofFilter(secret) } }),
-    sealed: (value: string) => ({
-      ...{ name: 'New', module: 'tee', parametersSealed: { password: { value, configurable: true } } },
-    }),
-  },
+  services: (password: Json) => ({
+    ...{ name: 'New', router: 'cli', password, router_options: { weights: 'on', PassWord: password } },
+    listeners: [{ ...listener, parameters: { password } }],
+  }),
+  servers: (password: Json) => ({ ...listener, parameters: { password } }),
+  monitors: (password: Json) => ({ name: 'New', module: 'pgmon', parameters: { password } }),
+  filters: (value: Json) => ({ name: 'New', module: 'tee', parameters: { password: ofFilter(value) } }),
 } as const;
 
 function creation(collection: keyof typeof definitions): Carrier {
-  const { plain, sealed } = definitions[collection];
+  const { [collection]: define } = definitions;
   return {
-    request: (secret) => ({ method: 'POST', path: `/${collection}`, body: plain(secret) }),
-    transition: (text) => (snapshot, context) =>
-      createResource(snapshot, collection, sealed(text) as never, context),
+    request: (secret) => ({ method: 'POST', path: `/${collection}`, body: define(secret) }),
+    transition: (sealed) => (snapshot, context) =>
+      createResource(snapshot, collection, define({ sealed }) as never, context),
   };
 }
 
@@ -115,13 +98,13 @@ const carriers: readonly Carrier[] = [
       ...{ method: 'POST', path: '/services/My-Service/listeners' },
       body: { ...listener, parameters: { password } },
     }),
-    transition: (password) => (snapshot, context) =>
-      createListener(snapshot, 'My Service', { ...listener, parametersSealed: { password } }, context),
+    transition: (sealed) => (snapshot, context) =>
+      createListener(snapshot, 'My Service', { ...listener, parameters: { password: { sealed } } }, context),
   },
   {
     request: (password) => ({ method: 'POST', path: '/users', body: { name: 'eve', password } }),
-    transition: (passwordHash) => (snapshot, context) =>
-      createUser(snapshot, { name: 'eve', passwordHash }, context),
+    transition: (sealed) => (snapshot, context) =>
+      createUser(snapshot, { name: 'eve', password: { sealed } }, context),
   },
   {
     request: (value) => ({

@@ -15,8 +15,8 @@ import {
 
 import { modifiableFields, type ModifiableField } from '../contract/modifiable-field.ts';
 import {
-  asClientsKnow,
   modelOf,
+  patchable,
   patchSubject,
   settingsOf,
   subjectPatches,
@@ -121,7 +121,7 @@ function expectUpdate(subject: Subject, { next, events, effects }: Accepted): vo
   expect(events).toHaveLength(1);
   expect(effects).toMatchObject([{ before, after, operations }]);
   expect(textOf(modelPatch(before, operations))).toBe(textOf({ done: true, document: after }));
-  expect(settingsOf(subject, next)).toEqual(asClientsKnow(subject.kind, after));
+  expect(settingsOf(subject, next)).toEqual(patchable(after));
   const document = toDocument(next);
   const parsed = JSON.parse(JSON.stringify(document)) as typeof document;
   expect(toDocument(createSnapshot(parsed))).toEqual(document);
@@ -155,8 +155,6 @@ interface SecretPlace {
   readonly target: string;
   /** The place in a patch. */
   readonly place: string;
-  /** Where the sealed text is stored. */
-  readonly stored: string;
   /** Places that are not secret. */
   readonly open: readonly string[];
 }
@@ -182,10 +180,9 @@ async function vault({ target, place }: SecretPlace, set: boolean): Promise<Vaul
 type Probe = (guess: unknown) => readonly unknown[];
 
 /** Ways to make a guess tell: each a patch that would do something else if the guess were right. */
-const probesOf = ({ place, stored, open }: SecretPlace): readonly Probe[] =>
-  ['', '/', '/0', '/length', '/sealed', '/value']
+const probesOf = ({ place, open }: SecretPlace): readonly Probe[] =>
+  ['', '/', '/0', '/length', '/sealed', '/value', '/value/sealed']
     .map((below) => `${place}${below}`)
-    .concat(stored)
     .flatMap((path) => [
       (value: unknown) => [{ op: 'test', path, value }],
       (value: unknown) => [
@@ -218,20 +215,18 @@ const forms: readonly ((text: string) => unknown)[] = [
 const wrong = fc.stringMatching(/^[a-zA-Z0-9-]{1,20}$/).filter((text) => text !== secret);
 
 const serviceSecrets = modifiableFields.filter(
-  ({ kind, sealedAs }) => kind === 'service' && sealedAs !== undefined,
+  ({ kind, secret: hidden }) => kind === 'service' && hidden === true,
 );
-const secretMaps = modifiableFields.filter(({ entriesSealedAs }) => entriesSealedAs !== undefined);
+const secretMaps = modifiableFields.filter(({ secretEntries }) => secretEntries !== undefined);
 const secretPlaces: readonly SecretPlace[] = [
-  ...serviceSecrets.map(({ patch: target, field, sealedAs = '' }) => ({
+  ...serviceSecrets.map(({ patch: target, field }) => ({
     target,
     place: `/${field}`,
-    stored: `/${sealedAs}`,
     open: ['/user', '/router_options/x', '/servers/-'],
   })),
-  ...secretMaps.map(({ patch: target, field, entriesSealedAs = '' }) => ({
+  ...secretMaps.map(({ patch: target, field }) => ({
     target,
     place: `/${field}/password`,
-    stored: `/${entriesSealedAs}/password`,
     open: [`/${field}/open`, `/${field}/password~1`],
   })),
 ];

@@ -67,7 +67,7 @@ const secretValues = fc.constantFrom<Json>(
 const openValues = fc.constantFrom<Json>('open', 7, { value: 'open', configurable: true }, null, '');
 
 /** The maps with secret entries, and the resources of the sample that have them. */
-const maps = modifiableFields.filter(({ entriesSealedAs }) => entriesSealedAs !== undefined);
+const maps = modifiableFields.filter(({ secretEntries }) => secretEntries !== undefined);
 
 const patchOf = { server: patchServer, service: patchService, filter: patchFilter } as const;
 type Kind = keyof typeof patchOf;
@@ -243,7 +243,9 @@ describe('a secret parameter, wherever a patch has it', () => {
         expect(textOf(shown)).not.toContain(secret);
         // What the sealer and the sample have sealed. The text of a version has the capital letter.
         expect(textOf(shown)).not.toContain('v1.');
-        for (const names of mapsOf(document)) expect(names.filter(isSecretName)).toEqual([]);
+        for (const map of mapsOf(document))
+          for (const [name, entry] of Object.entries(map))
+            expect(isSealedEntry([name, entry])).toBe(isSecretName(name));
       }),
       { numRuns: 100 },
     );
@@ -259,10 +261,11 @@ describe('a secret parameter, wherever a patch has it', () => {
         fc.array(fc.nat(), { maxLength: 4 }),
         async (kind, picks) => {
           const { admin } = runAdmin({ snapshot: createSnapshot(sampleDocument), secretParameters: names });
-          const before = mapsOf(toDocument(admin.snapshot), 'Sealed');
+          const before = mapsOf(toDocument(admin.snapshot)).map(sealedIn);
           const map = mapOf(kind);
           const present = admin.snapshot[`${kind}s`].find(map.patch.split('/')[2] ?? '');
-          const open = (present?.settings as unknown as Record<string, Json>)[map.field] ?? {};
+          const whole = (present?.settings as unknown as Record<string, object>)[map.field] ?? {};
+          const open = Object.fromEntries(Object.entries(whole).filter((each) => !isSealedEntry(each)));
           const wholes: readonly object[] = [
             { op: 'replace', path: `/${map.field}`, value: open },
             { op: 'add', path: `/${map.field}`, value: open },
@@ -273,7 +276,8 @@ describe('a secret parameter, wherever a patch has it', () => {
           ];
           const operations = picks.map((pick) => wholes[pick % wholes.length] ?? {});
           await answerTo(admin, { kind, operations, by: 'program' });
-          expect(mapsOf(toDocument(admin.snapshot), 'Sealed')).toEqual(before);
+          expect(before.flat()).not.toEqual([]);
+          expect(mapsOf(toDocument(admin.snapshot)).map(sealedIn)).toEqual(before);
         },
       ),
       { numRuns: 100 },
@@ -382,13 +386,21 @@ function isSecretName(name: string): boolean {
   return names.some((each) => nameKey(each) === nameKey(name));
 }
 
-/** The names in each map in the open, or of sealed texts. */
-function mapsOf(document: GatewayDocument, end = ''): readonly string[][] {
+/** Each map of a document that can have secret entries. */
+function mapsOf(document: GatewayDocument): readonly object[] {
   const { services = [], servers = [], monitors = [], filters = [] } = document;
-  const entries: readonly object[] = [...services, ...servers, ...monitors, ...filters];
-  return entries.map((entry) => {
-    const { [`router_options${end}`]: options, [`parameters${end}`]: parameters = options ?? {} } =
-      entry as Readonly<Record<string, object>>;
-    return Object.keys(parameters);
-  });
+  const entries: readonly { readonly router_options?: object; readonly parameters?: object }[] = [
+    ...[...services, ...services.flatMap(({ listeners = [] }) => listeners)],
+    ...[...servers, ...monitors, ...filters],
+  ];
+  return entries.map(({ router_options: options = {}, parameters = options }) => parameters);
+}
+
+/** The entries of a map that are sealed. */
+function sealedIn(map: object): readonly (readonly [string, unknown])[] {
+  return Object.entries(map).filter(isSealedEntry);
+}
+
+function isSealedEntry([, entry]: readonly [string, unknown]): boolean {
+  return /^\{(?:"value":\{)?"sealed":/.test(JSON.stringify(entry));
 }

@@ -370,7 +370,7 @@ describe('expectDecision', () => {
     const thawed = { ...sampleSnapshot() };
     const vandal: Transition = (snapshot, context) => {
       Object.assign(snapshot, { revision: snapshot.revision + 1 });
-      return createUser(snapshot, { name: 'joan', passwordHash: 'x' }, context);
+      return createUser(snapshot, { name: 'joan', password: { sealed: 'x' } }, context);
     };
     expect(() => expectDecision(vandal, thawed)).toThrow();
     expect(() => expectDecision(vandal)).toThrow(TypeError);

@@ -24,7 +24,7 @@ const document = {
     { name: 'Main', module: 'pgmon', servers: ['/servers/db-1'] },
     { name: 'Second', module: 'pgmon', state: 'stopped' },
   ],
-  users: [{ name: 'ada', passwordHash: 'opaque' }],
+  users: [{ name: 'ada', password: { sealed: 'opaque' } }],
   filters: [
     { name: 'Log', module: 'log', parameters },
     { name: 'Spare', module: 'log', parameters },

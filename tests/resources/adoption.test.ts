@@ -122,13 +122,13 @@ describe('adoptDocument', () => {
         },
         'Report Service': { state: 'started' },
       },
-      users: { ada: undefined, Grace: { passwordHash: 'other' } },
+      users: { ada: undefined, Grace: { password: { sealed: 'other' } } },
     });
     const failure = { state_reason: 'other', state_since: '2020-01-01T00:00:00Z' };
     const document: GatewayDocument = {
       ...sampleWith({ monitors: { 'Failed Monitor': failure } }),
       ...{ servers: servers.toReversed(), services: services.toReversed(), filters: filters.toReversed() },
-      users: [...users, { name: 'eve', passwordHash: 'x' }],
+      users: [...users, { name: 'eve', password: { sealed: 'x' } }],
       ...{ sessions: [], gateway: { version: '9' }, logs: {}, tasks: [], modules: [] },
       threads: { load_average: { historic: 0, current: 0, '1min': 0, '5min': 0, '15min': 0 }, threads: [] },
     };
@@ -156,7 +156,7 @@ describe('adoptDocument', () => {
       filters: { Hint: { parameters } },
       services: {
         'Bare Service': { servers: ['/servers/DB-SERV-1'], filters: ['/filters/spare'] },
-        'My Service': { user: undefined, filters: undefined, passwordSealed: 'v1.sealed.other' },
+        'My Service': { user: undefined, filters: undefined, password: { sealed: 'v1.sealed.other' } },
       },
     });
     const { filters, services } = expectAccepted(adopting(document)).next;
@@ -165,10 +165,16 @@ describe('adoptDocument', () => {
       ...{ servers: ['/servers/db-serv-1'], filters: ['/filters/Spare'] },
     });
     const { settings } = services.find('my service') ?? {};
-    expect(settings).toMatchObject({ filters: [], max_connection: 100, passwordSealed: 'v1.sealed.other' });
+    expect(settings).toMatchObject({
+      filters: [],
+      max_connection: 100,
+      password: { sealed: 'v1.sealed.other' },
+    });
     expect(settings).not.toHaveProperty('user');
-    const without = adopting(sampleWith({ services: { 'My Service': { passwordSealed: undefined } } }));
-    expect(expectAccepted(without).next.services.find('my service')?.settings.passwordSealed).toBeUndefined();
+    const without = adopting(sampleWith({ services: { 'My Service': { password: undefined } } }));
+    expect(
+      expectAccepted(without).next.services.find('my service')?.settings.password?.sealed,
+    ).toBeUndefined();
   });
 
   const fixed = 'this field cannot change while the gateway runs';
@@ -179,7 +185,7 @@ describe('adoptDocument', () => {
         sampleWith({
           servers: { 'db-serv-1': { port: 1 } },
           services: {
-            'My Service': { router: 'cli', passwordSealed: 'v1.sealed.other' },
+            'My Service': { router: 'cli', password: { sealed: 'v1.sealed.other' } },
             'Bare Service': { name: 'bare service' },
           },
           monitors: { 'Idle Monitor': { module: 'other' } },
@@ -463,7 +469,7 @@ describe('the differences of a document', () => {
       .flatMap(({ collection, fields }) =>
         fields.all
           .filter(({ derived, kept, setting }) => derived !== true && kept !== false && setting === undefined)
-          .map(({ documentName }) => `${collection} ${documentName}`),
+          .map(({ name }) => `${collection} ${name}`),
       );
 
     expect(others).toEqual([
@@ -475,46 +481,57 @@ describe('the differences of a document', () => {
   });
 
   it('are told by place, without secrets, also of what is never taken over', async () => {
+    const [{ parameters } = {}] = sampleDocument.servers ?? [];
+    const { password: _gone, ...hint } = (sampleDocument.filters?.[0]?.parameters ?? {}) as Readonly<
+      Record<string, object>
+    >;
     const services = {
       'My Service': {
-        router_options: { weights: 'off', 'a/b': 'x' },
-        passwordSealed: 'other',
+        router_options: { weights: 'off', 'a/b': 'x', password: { sealed: planted.sealed } },
+        password: { sealed: 'other' },
         user: 'é'.repeat(255),
       },
-      'Bare Service': { passwordSealed: 'other' },
+      'Bare Service': { password: { sealed: 'other' } },
       'Report Service': { state: 'stopped', state_reason: undefined, state_since: undefined },
     };
     const servers = {
       'db-serv-1': {
         ...{ name: 'DB-SERV-1', status: ['maintenance'] },
-        parametersSealed: { password: planted.sealed, toString: 'other' },
+        parameters: { ...parameters, toString: { sealed: 'other' }, password: { sealed: 'other' } },
       },
     };
+    const filters = {
+      Hint: { parameters: { ...hint, pin: { value: { sealed: 'other' }, configurable: true } } },
+    };
     const users = [
-      { name: 'ada', passwordHash: 'other' },
-      { name: 'eve', passwordHash: 'x' },
+      { name: 'ada', password: { sealed: 'other' } },
+      { name: 'eve', password: { sealed: 'x' } },
     ];
-    const told = await differences({ ...sampleWith({ services, servers }), users });
+    const told = await differences({ ...sampleWith({ services, servers, filters }), users });
     const [server, service] = ['/servers/db-serv-1 /servers/0', '/services/My-Service /services/0'];
+    const parameter = '/filters/Hint /filters/0/parameters';
     const never = 'users are never taken over from a document';
     expect(told.toSorted()).toEqual([
+      `${parameter}/password the document has no value, and {"value":"[redacted]","configurable":true} is in use`,
+      `${parameter}/pin the document has {"value":"[redacted]","configurable":true}, and no value is in use`,
       `${server}/name the document has "DB-SERV-1", and "db-serv-1" is in use; this field cannot change while the gateway runs`,
-      `${server}/parametersSealed/toString the document has a secret "toString", and none is in use`,
+      `${server}/parameters/password the document has another secret than the one in use`,
+      `${server}/parameters/toString the document has a secret, and none is in use`,
       `${server}/status the document has ["maintenance"], and ["master","running"] is in use`,
-      '/services/Bare-Service /services/1/passwordSealed the document has a password, and none is in use',
-      `${service}/passwordSealed the document has another password than the one in use`,
+      '/services/Bare-Service /services/1/password the document has a password, and none is in use',
+      `${service}/password the document has another password than the one in use`,
       `${service}/router_options/a~1b the document has "x", and no value is in use`,
       `${service}/router_options/router_options the document has no value, and "master" is in use`,
       `${service}/router_options/weights the document has "off", and "on" is in use`,
       `${service}/user the document has "${'é'.repeat(99)}…, and "service_user" is in use`,
       '/services/Report-Service /services/2/state the document has "stopped", and "started" is in use',
-      `/users/ada /users/0/passwordHash the document has another password than the one in use; ${never}`,
+      `/users/ada /users/0/password the document has another password than the one in use; ${never}`,
       `/users/eve /users/1 is only in the document; ${never}`,
     ]);
     for (const secret of [planted.hash, planted.sealed]) expect(JSON.stringify(told)).not.toContain(secret);
-    const without = sampleWith({ services: { 'My Service': { passwordSealed: undefined } } });
+    const without = sampleWith({ services: { 'My Service': { password: undefined } } });
     expect(await differences(without)).toEqual([
-      `${service}/passwordSealed the document has no password, and one is in use`,
+      `${service}/password the document has no password, and one is in use`,
     ]);
   });
 });

@@ -242,10 +242,10 @@ describe('a creation', () => {
         'There is a server named "db-9" already, and it differs from the given one in port. ' +
         'Change it with PATCH /servers/db-9, or choose another name.',
     });
-    const secret = { ...server, parametersSealed: { token: 'sealed' } };
+    const secret = { ...server, parameters: { token: { sealed: 'sealed' } } };
     const sealed = createSnapshot({ servers: [secret] });
-    // The map with the secret and the map without are one member to a client.
-    for (const each of [secret, { ...secret, parameters: { weight: 2 } }])
+    // A secret counts as another one always. Otherwise the answer would confirm a guess.
+    for (const each of [secret, { ...secret, parameters: { ...secret.parameters, weight: 2 } }])
       expect(expectRefused(creating('servers', each), sealed).detail).toContain(
         'differs from the given one in parameters. Change it with PATCH /servers/db-9,',
       );
@@ -327,9 +327,9 @@ describe('a creation', () => {
     [
       'a sealed parameter that is not secret here',
       'filters',
-      { name: 'New', module: 'm', parametersSealed: { pin: { value: 'sealed' } } },
+      { name: 'New', module: 'm', parameters: { pin: { value: { sealed: 'sealed' } } } },
       [
-        '/parametersSealed/pin validation-failed: is sealed, and is not declared secret here; start the interface with this name in secretParameters',
+        '/parameters/pin validation-failed: is sealed, and is not declared secret here; start the interface with this name in secretParameters',
       ],
     ],
   ])('refuses %s', (_what, collection, definition, faults) => {
@@ -460,18 +460,18 @@ describe('a listener of a service', () => {
   });
 
   it('is refused with every fault of its definition', () => {
-    const wrong = { name: 'x', address: '::', port: 0, parametersSealed: { pin: 'sealed' } };
+    const wrong = { name: 'x', address: '::', port: 0, parameters: { pin: { sealed: 'sealed' } } };
     expect(faultsOf(expectRefused(adding('Sales', { ...wrong, protocol: 5 }), sales))).toEqual([
       '/protocol validation-failed: must be a string, not a number',
       '/port validation-failed: must be at least 1',
       expect.stringMatching(
-        /^\/parametersSealed\/pin validation-failed: is sealed, and is not declared secret here/,
+        /^\/parameters\/pin validation-failed: is sealed, and is not declared secret here/,
       ),
     ]);
     const secret = createSnapshot(listening, { secretParameters: ['pin'] });
     const plain = { ...second, parameters: { pin: 'x' } };
     expect(faultsOf(expectRefused(adding('Sales', plain), secret))).toEqual([
-      '/parameters/pin validation-failed: is secret, and must not be plain text: put the output of gateway-admin seal into parametersSealed',
+      '/parameters/pin validation-failed: is secret, and must not be plain text: write { "sealed": … } with the output of gateway-admin seal',
     ]);
   });
 

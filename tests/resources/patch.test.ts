@@ -155,6 +155,7 @@ describe('a patch', () => {
     expect(parametersOf(next)).toEqual({
       new: { value: 'y', configurable: true },
       source: { value: '127.0.0.1', configurable: false },
+      password: { value: { sealed: planted.sealed }, configurable: true },
     });
   });
 });
@@ -169,14 +170,14 @@ describe('the password of a service', () => {
   it('is stored sealed, and setting it is always a change', () => {
     for (const value of [sealed, { sealed: planted.sealed }]) {
       const { next } = expectAccepted(patchSales({ op: 'replace', path: '/password', value }));
-      expect(settingsOf(next)).toEqual({ ...settingsOf(sampleSnapshot()), passwordSealed: value.sealed });
-      expect(toDocument(next).services?.[0]?.passwordSealed).toBe(value.sealed);
+      expect(settingsOf(next)).toEqual({ ...settingsOf(sampleSnapshot()), password: value });
+      expect(toDocument(next).services?.[0]?.password).toEqual(value);
     }
   });
 
   it('is unset with remove, and is unchanged if it is set and removed again where there was none', () => {
     const { next } = expectAccepted(patchSales(remove));
-    expect(settingsOf(next)).not.toHaveProperty('passwordSealed');
+    expect(settingsOf(next)).not.toHaveProperty('password');
     expectUnchanged(patchSales(add, remove), next);
     for (const operations of [[add], [add, remove, add]]) expectAccepted(patchSales(...operations), next);
     expectAccepted(patchSales(remove, add));
@@ -243,7 +244,7 @@ describe('a server or a listener on a socket', () => {
       { op: 'remove', path: '/port' },
     );
     const moved = expectAccepted(toSocket, createSnapshot({ servers: [server] })).next;
-    const settings = { address: onSocket.address, parameters: {}, parametersSealed: {}, state: [] };
+    const settings = { address: onSocket.address, parameters: {}, state: [] };
     expect(moved.servers.find('db')?.settings).toEqual(settings);
     const back = patch(
       { op: 'replace', path: '/port', value: 5432 },

@@ -369,7 +369,7 @@ describe('reverting a password', () => {
   const set = (sealed: string): Transition =>
     serviceStep({ op: 'replace', path: '/password', value: { sealed } });
   const sealedIn = (snapshot: Snapshot): unknown =>
-    snapshot.services.find('my-service')?.settings.passwordSealed;
+    snapshot.services.find('my-service')?.settings.password?.sealed;
 
   it('restores the old sealed text, or no password', () => {
     const { next, event } = after(set('v1.new'));
@@ -383,7 +383,7 @@ describe('reverting a password', () => {
     const { next, event } = after(set('v1.new'));
     const problem = expectRefused(revert(event), after(set('v1.newer'), next).next);
     expect(problem).toMatchObject({ code: 'patch-test-failed', errors: [{ pointer: '/password' }] });
-    expect(JSON.stringify(problem)).not.toMatch(/v1\.|passwordSealed/);
+    expect(JSON.stringify(problem)).not.toMatch(/v1\.|sealed/);
   });
 
   it('changes nothing if the sealed text had not changed', () => {
@@ -429,7 +429,7 @@ describe('reverting a new user', () => {
   const create =
     (passwordHash: string): Transition =>
     (...given) =>
-      createUser(given[0], { name: 'Joan', passwordHash }, given[1]);
+      createUser(given[0], { name: 'Joan', password: { sealed: passwordHash } }, given[1]);
   const remove: Transition = (...given) => deleteUser(given[0], 'joan', given[1]);
 
   it('deletes the user, except the last user if a log-in is required', () => {

@@ -34,7 +34,7 @@ const change =
   (snapshot, context) =>
     changePassword(snapshot, name, passwordHash, context);
 
-const joan = { name: 'Joan99', passwordHash: 'opaque' };
+const joan = { name: 'Joan99', password: { sealed: 'opaque' } };
 const required = { now: 5, authentication: 'required' } as const;
 
 describe('creating a user', () => {
@@ -51,12 +51,12 @@ describe('creating a user', () => {
 
   it.each(['ADA', 'grace'])('is refused for the existing user %s, and keeps the password', (name) => {
     const snapshot = sampleSnapshot();
-    const problem = expectRefused(create({ name, passwordHash: 'another' }), snapshot);
+    const problem = expectRefused(create({ name, password: { sealed: 'another' } }), snapshot);
     expect(problem).toMatchObject({
       ...{ code: 'user-exists', status: 409 },
       detail: `There is already a user named "${name}", in this or another case. Change the password of that user, or choose another name.`,
     });
-    expect(snapshot.users.find(name)?.settings.passwordHash).toBe(planted.hash);
+    expect(snapshot.users.find(name)?.settings.password.sealed).toBe(planted.hash);
   });
 
   it.each([
@@ -94,9 +94,10 @@ describe('creating a user', () => {
   });
 
   it.each([
-    ['no hash', { name: 'joan' }, '/passwordHash'],
-    ['an empty hash', { name: 'joan', passwordHash: '' }, '/passwordHash'],
-    ['a hash that is no text', { name: 'joan', passwordHash: 7 }, '/passwordHash'],
+    ['no hash', { name: 'joan' }, '/password'],
+    ['an empty hash', { name: 'joan', password: { sealed: '' } }, '/password/sealed'],
+    ['a hash that is no text', { name: 'joan', password: { sealed: 7 } }, '/password/sealed'],
+    ['more than a hash', { name: 'joan', password: { sealed: 'x', salt: 'x' } }, '/password/salt'],
     ['a plain password', { ...joan, password: 'x' }, '/password'],
     ['a role', { ...joan, role: 'admin' }, '/role'],
     ['isAdmin', { ...joan, isAdmin: true }, '/isAdmin'],
@@ -104,10 +105,10 @@ describe('creating a user', () => {
     expect(expectRefused(create(user as NewUser))).toMatchObject({ status: 422, errors: [{ pointer }] });
   });
 
-  it('looks into no member', () => {
-    const passwordHash = { deep: 'opaque' } as unknown as string;
-    expect(expectRefused(create({ ...joan, passwordHash })).errors).toMatchObject([
-      { pointer: '/passwordHash', detail: 'must not be nested more than 1 levels deep' },
+  it('looks no deeper than a hash is', () => {
+    const password = { sealed: { deep: 'opaque' } as unknown as string };
+    expect(expectRefused(create({ ...joan, password })).errors).toMatchObject([
+      { pointer: '/password/sealed', detail: 'must not be nested more than 2 levels deep' },
     ]);
   });
 });
@@ -116,12 +117,12 @@ describe('changing a password', () => {
   it.each(['Grace', 'GRACE', 'grace'])('replaces the hash of the user %s, without effects', (name) => {
     const { next, events, effects, resources } = expectAccepted(change(name, 'another'));
     expect(events).toMatchObject([
-      { type: 'user.updated', resource: '/users/Grace', user: 'grace', passwordHash: 'another' },
+      { type: 'user.updated', resource: '/users/Grace', user: 'grace', password: { sealed: 'another' } },
     ]);
     expect([effects, resources]).toEqual([[], ['/users']]);
     expect(toDocument(next).users).toEqual([
-      { name: 'ada', passwordHash: planted.hash },
-      { name: 'Grace', passwordHash: 'another' },
+      { name: 'ada', password: { sealed: planted.hash } },
+      { name: 'Grace', password: { sealed: 'another' } },
     ]);
   });
 
@@ -150,7 +151,7 @@ describe('changing a password', () => {
     (hash) => {
       expect(expectRefused(change('ada', hash as string))).toMatchObject({
         status: 422,
-        errors: [{ pointer: '/passwordHash' }],
+        errors: [{ pointer: '/password/sealed' }],
       });
     },
   );
@@ -177,7 +178,7 @@ describe('deleting a user', () => {
   it('frees the name for a new user', () => {
     const { next } = expectAccepted(remove('ada'));
     expect(
-      expectAccepted(create({ name: 'ADA', passwordHash: 'new' }), next).next.users.find('ada')?.name,
+      expectAccepted(create({ name: 'ADA', password: { sealed: 'new' } }), next).next.users.find('ada')?.name,
     ).toBe('ADA');
   });
 
@@ -219,7 +220,7 @@ describe('a request for a password', () => {
     const test = { op: 'test', path: '/name', value: 'Grace' };
     const { admin, answer } = await sent('PATCH', '/users/GRACE', [test, setting]);
     expect((await answer).status).toBe(200);
-    expect(admin.snapshot.users.find('grace')?.settings.passwordHash).toBe('another');
+    expect(admin.snapshot.users.find('grace')?.settings.password.sealed).toBe('another');
   });
 
   it('rests on all users if the patch is refused', async () => {

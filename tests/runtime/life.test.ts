@@ -53,21 +53,21 @@ describe('a start with a document that differs from the store', () => {
     const error = await told({ ...sampleDocument, servers });
     const lines = error.message.split('\n');
     expect(lines).toHaveLength(1 + 20 + 1 + 1);
-    expect(lines[0]).toContain('in 203 places');
-    expect(lines[21]).toBe('  and 183 more');
-    expect(error.differences).toHaveLength(203);
+    expect(lines[0]).toContain('in 204 places');
+    expect(lines[21]).toBe('  and 184 more');
+    expect(error.differences).toHaveLength(204);
     expect(Object.isFrozen(error.differences[0])).toBe(true);
   });
 
   // Promise: document-differs-secret
   it('tells of passwords without their values, in the message and in a console', async () => {
     const error = await told({
-      ...withServices((each) => ({ ...each, passwordSealed: 'v1.planted-too' })),
-      users: [{ name: 'ada', passwordHash: 'planted-too' }],
+      ...withServices((each) => ({ ...each, password: { sealed: 'v1.planted-too' } })),
+      users: [{ name: 'ada', password: { sealed: 'planted-too' } }],
     });
     expect(error.differences.map(({ pointer }) => pointer)).toEqual([
-      ...[0, 1, 2, 3].map((at) => `/services/${String(at)}/passwordSealed`),
-      '/users/0/passwordHash',
+      ...[0, 1, 2, 3].map((at) => `/services/${String(at)}/password`),
+      '/users/0/password',
     ]);
     const text = JSON.stringify(error.differences) + inspect(error, { depth: 9 });
     expect(text).toContain('the document has another password than the one in use');
@@ -115,7 +115,7 @@ describe('a running interface that adopts a document', () => {
   it('is planned with every event and effect, without secrets', async () => {
     const { admin } = runAdmin();
     await admin.execute(stop);
-    const given = createSnapshot(withServices((each) => ({ ...each, passwordSealed: 'v1.other' })));
+    const given = createSnapshot(withServices((each) => ({ ...each, password: { sealed: 'v1.other' } })));
     const plan = admin.plan(adopting(given));
     const services = ['my', 'bare', 'report', 'spare'].map((name) => `${name}-service`);
     const updates = services.map((service) => ({ type: 'service.update', service }));

@@ -26,5 +26,5 @@ export const document: GatewayDocument = {
   filters: [
     { name: 'Hint', module: 'hintfilter', parameters: { match: { value: 'a', configurable: true } } },
   ],
-  users: [{ name: 'root', passwordHash: 'opaque' }],
+  users: [{ name: 'root', password: { sealed: 'opaque' } }],
 };

@@ -27,7 +27,7 @@ it('sends commands that make every type of event', () => {
     ...document,
     services: services.map((each, at) => ({ ...each, state: at === 0 ? 'started' : 'stopped' })),
     monitors: monitors.map((each, at) => ({ ...each, state: at === 0 ? 'started' : 'stopped' })),
-    users: [...users, { name: 'ada', passwordHash: 'opaque' }],
+    users: [...users, { name: 'ada', password: { sealed: 'opaque' } }],
     sessions,
   });
   const random = createRandom(0);

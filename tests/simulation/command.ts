@@ -113,7 +113,7 @@ function userCommand(random: Random, number: number): ClientCommand {
   const steps: readonly [string, Transition, string | undefined][] = [
     [
       'user.create',
-      (snapshot, context) => createUser(snapshot, { name, passwordHash }, context),
+      (snapshot, context) => createUser(snapshot, { name, password: { sealed: passwordHash } }, context),
       passwordHash,
     ],
     [

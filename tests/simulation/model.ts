@@ -38,9 +38,12 @@ export function fieldsOf({
     ]),
     ...Array.from(filters, ({ key, settings }): [Field, Value] => [
       `${key} match`,
-      settings.parameters['match']?.value,
+      settings.parameters['match']?.value as string | undefined,
     ]),
-    ...Array.from(users, ({ key, settings }): [Field, Value] => [`${key} password`, settings.passwordHash]),
+    ...Array.from(users, ({ key, settings }): [Field, Value] => [
+      `${key} password`,
+      settings.password.sealed,
+    ]),
   ]);
 }
 

@@ -61,7 +61,7 @@ export const document: GatewayDocument = {
   filters: [
     { name: 'Hint', module: 'hintfilter', parameters: { match: { value: '0', configurable: true } } },
   ],
-  users: [{ name: 'root', passwordHash: 'opaque' }],
+  users: [{ name: 'root', password: { sealed: 'opaque' } }],
 };
 
 const snapshot = createSnapshot(document, { epoch: 'sim' });

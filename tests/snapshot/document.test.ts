@@ -258,14 +258,15 @@ describe('a gateway document', () => {
   });
 
   it('may have filter parameters that leave out whether they are configurable: they are', () => {
-    const parametersSealed = { pin: { value: 'v1.x' } };
-    for (const parameters of [{ a: { value: 'x' } }, { name: 'a', value: 'x' }]) {
-      const snapshot = createSnapshot({ filters: [{ ...filter, parameters, parametersSealed }] } as object);
-      expect(snapshot.filters.find('Hint')?.settings).toEqual({
-        parameters: { a: { value: 'x', configurable: true } },
-        parametersSealed: { pin: { value: 'v1.x', configurable: true } },
-      });
+    for (const value of ['x', { sealed: 'v1.x' }]) {
+      const snapshot = createSnapshot({ filters: [{ ...filter, parameters: { a: { value } } }] });
+      const parameters = { a: { value, configurable: true } };
+      expect(snapshot.filters.find('Hint')?.settings).toEqual({ parameters });
     }
+    const single = createSnapshot({ filters: [{ ...filter, parameters: { name: 'a', value: 'x' } }] });
+    expect(single.filters.find('Hint')?.settings.parameters).toEqual({
+      a: { value: 'x', configurable: true },
+    });
   });
 });
 
@@ -323,7 +324,7 @@ const shapes: readonly Row[] = [
   ],
   ['no port', { servers: [portless] }, '/servers/0/port'],
   ['an unknown member', oneServer({ more: 1 }), '/servers/0/more field-unknown'],
-  ['a plain password', oneService({ password: 'x' }), '/services/0/password field-unknown'],
+  ['a plain password', oneService({ password: 'x' }), '/services/0/password'],
   ['a port', oneServer({ port: 0 }), '/servers/0/port'],
   ['a status', oneServer({ status: ['down'] }), '/servers/0/status/0'],
   ['a parameter', oneServer({ parameters: { a: true, b: null } }), '/servers/0/parameters/b'],
@@ -348,13 +349,9 @@ const shapes: readonly Row[] = [
   ['an interval', oneMonitor({ monitor_interval: 0 }), '/monitors/0/monitor_interval'],
   ['parameters of a filter', oneFilter({ parameters: { a: 'b' } }), '/filters/0/parameters/a'],
   ['no value of a parameter', oneFilter({ parameters: { a: {} } }), '/filters/0/parameters/a/value'],
-  ['no hash', { users: [{ name: 'ada' }] }, '/users/0/passwordHash'],
-  ['a hash', { users: [{ ...user, passwordHash: '' }] }, '/users/0/passwordHash'],
-  [
-    'a plain password of a user',
-    { users: [{ name: 'ada', password: 'x' }] },
-    '/users/0/password field-unknown, /users/0/passwordHash',
-  ],
+  ['no hash', { users: [{ name: 'ada' }] }, '/users/0/password'],
+  ['a hash', { users: [{ ...user, password: { sealed: '' } }] }, '/users/0/password/sealed'],
+  ['a plain password of a user', { users: [{ name: 'ada', password: 'x' }] }, '/users/0/password'],
   ['a session id', oneSession({ id: unsafe }), '/sessions/0/id'],
   ['a server that is no link', oneSession(connected({ server: 7 })), `${joined}/server`],
   [
@@ -491,7 +488,8 @@ describe('an invalid document', () => {
   });
 
   const both = 'names "/services/Stock", and the session is on "/services/Sales"';
-  const secret = 'is a secret, and must not be plain text: put the output of gateway-admin';
+  const secret =
+    'is a secret, and must not be plain text: write { "sealed": … } with the output of gateway-admin';
   const placed = { name: 'L', protocol: 'p', address: '/run/l', password: 'planted' };
   it.each<[Entry, string, string]>([
     [oneSession({}, { id: 1 }), '/sessions/1/id', 'is also the id of an earlier session; ids must be unique'],
@@ -513,12 +511,24 @@ describe('an invalid document', () => {
     [
       oneService({ password: 'planted' }),
       '/services/0/password',
-      `${secret} seal into passwordSealed, or set the password of the running gateway with gateway-admin patch --set-from`,
+      `${secret} seal, or set the password of the running gateway with gateway-admin patch --set-from`,
+    ],
+    [{ users: [{ ...user, password: 'planted' }] }, '/users/0/password', `${secret} hash-password`],
+    [
+      oneService({ password: { sealed: '' } }),
+      '/services/0/password/sealed',
+      'must have at least 1 character',
     ],
     [
-      { users: [{ ...user, password: 'planted' }] },
-      '/users/0/password',
-      `${secret} hash-password into passwordHash`,
+      oneService({ router_options: { sealed: 'planted' } }),
+      '/services/0/router_options/sealed',
+      'is not allowed as a name, because { "sealed": … } is a secret; choose another name',
+    ],
+    [oneService({ passwordSealed: 'planted' }), '/services/0/passwordSealed', noField],
+    [
+      oneServer({ parameters: { pin: { sealed: 7 } } }),
+      '/servers/0/parameters/pin/sealed',
+      'must be a string, not a number',
     ],
     [oneServer({ password: 'planted' }), '/servers/0/password', noField],
     [oneService({ listeners: [{ ...placed }] }), '/services/0/listeners/0/password', noField],

@@ -31,7 +31,7 @@ import { runAdmin } from '../support/running-admin.ts';
 
 const secretParameters = ['password', 'Secret Key'];
 const sealed = { sealed: 'v1.planted' };
-const sealedParameter = { value: 'v1.planted', configurable: true };
+const sealedParameter = { value: sealed, configurable: true };
 
 const document: GatewayDocument = {
   servers: [{ ...server, parameters: { weight: 5 } }],
@@ -55,6 +55,9 @@ function faultsOf(given: GatewayDocument, names = secretParameters): readonly st
   }
 }
 
+const isPlain =
+  'validation-failed: is secret, and must not be plain text: write { "sealed": … } with the output of gateway-admin seal';
+
 /** Writes a secret parameter of each kind that can have one, into its map. */
 const writers = [
   ['services', 'router_options', 'Sales', patchService],
@@ -62,6 +65,10 @@ const writers = [
   ['monitors', 'parameters', 'Watch', patchMonitor],
   ['filters', 'parameters', 'Hint', patchFilter],
 ] as const;
+
+function shownOf(snapshot: Snapshot): readonly unknown[] {
+  return readAll(snapshot).map(({ shown }) => shown);
+}
 
 describe('the names of secret parameters', () => {
   it('are in the snapshot, folded, in alphabetical order, each once', () => {
@@ -83,14 +90,11 @@ describe('the names of secret parameters', () => {
     expect(next.secretParameters).toBe(before.secretParameters);
   });
 
-  const isPlain =
-    'validation-failed: is secret, and must not be plain text: put the output of gateway-admin seal into';
-
   it('are known without a declaration where a document has a sealed parameter', () => {
-    const given = { ...document, filters: [{ ...filter, parametersSealed: { PIN: sealedParameter } }] };
+    const given = { ...document, filters: [{ ...filter, parameters: { PIN: sealedParameter } }] };
     expect(createSnapshot(given).secretParameters).toEqual(['pin']);
     const plain = { ...given, servers: [{ ...server, parameters: { pin: 'planted' } }] };
-    expect(faultsOf(plain, [])).toEqual([`/servers/0/parameters/pin ${isPlain} parametersSealed`]);
+    expect(faultsOf(plain, [])).toEqual([`/servers/0/parameters/pin ${isPlain}`]);
   });
 
   it('are known where a listener has a sealed parameter, and hold in listeners too', () => {
@@ -101,12 +105,12 @@ describe('the names of secret parameters', () => {
         { ...service, name: 'Stock', listeners: [place, { ...place, name: 'M', ...parts }] },
       ],
     });
-    const snapshot = createSnapshot(listening({ parametersSealed: { Token: 'v1.planted' } }));
+    const snapshot = createSnapshot(listening({ parameters: { Token: sealed } }));
     expect(snapshot.secretParameters).toEqual(['token']);
     expect(readAll(snapshot)).not.toEqual([]);
     expect(JSON.stringify([readAll(snapshot), snapshot.services])).not.toContain('planted');
     expect(faultsOf(listening({ parameters: { PASSWORD: 'planted' } }))).toEqual([
-      `/services/1/listeners/1/parameters/PASSWORD ${isPlain} parametersSealed`,
+      `/services/1/listeners/1/parameters/PASSWORD ${isPlain}`,
     ]);
   });
 
@@ -178,13 +182,11 @@ describe('a document with a secret parameter', () => {
       services: [{ ...service, router_options: { password: 'planted', 'secret key': 'planted' } }],
       filters: [{ ...filter, parameters: { name: 'Password', value: 'planted', configurable: false } }],
     };
-    const detail = (map: string): string =>
-      `validation-failed: is secret, and must not be plain text: put the output of gateway-admin seal into ${map}`;
     expect(faultsOf(given)).toEqual([
-      `/servers/1/parameters/PASSWORD ${detail('parametersSealed')}`,
-      `/services/0/router_options/password ${detail('router_optionsSealed')}`,
-      `/services/0/router_options/secret key ${detail('router_optionsSealed')}`,
-      `/filters/0/parameters/Password ${detail('parametersSealed')}`,
+      `/servers/1/parameters/PASSWORD ${isPlain}`,
+      `/services/0/router_options/password ${isPlain}`,
+      `/services/0/router_options/secret key ${isPlain}`,
+      `/filters/0/parameters/Password ${isPlain}`,
     ]);
     expect(faultsOf(given, [])).toEqual([]);
   });
@@ -227,23 +229,19 @@ describe('a document with a secret parameter', () => {
       ]);
   });
 
-  it('has the sealed text in a map of its own, which the written document keeps', () => {
+  it('has the sealed text in its place, which the written document keeps', () => {
     const given: GatewayDocument = {
-      servers: [{ ...server, parametersSealed: { password: 'v1.planted' } }],
-      services: [{ ...service, router_optionsSealed: { password: 'v1.planted' } }],
-      filters: [{ ...filter, parametersSealed: { password: sealedParameter } }],
+      servers: [{ ...server, parameters: { weight: 5, password: sealed } }],
+      services: [{ ...service, router_options: { password: sealed, mode: 'slave' } }],
+      filters: [{ ...filter, parameters: { password: { value: sealed } } }],
     };
     const written = toDocument(createSnapshot(given));
-    expect(written.servers?.[0]?.parametersSealed).toEqual({ password: 'v1.planted' });
-    expect(written.services?.[0]?.router_optionsSealed).toEqual({ password: 'v1.planted' });
-    expect(written.filters?.[0]?.parametersSealed).toEqual({ password: sealedParameter });
+    expect(written.servers?.[0]?.parameters).toEqual({ weight: 5, password: sealed });
+    expect(written.services?.[0]?.router_options).toEqual({ password: sealed, mode: 'slave' });
+    expect(written.filters?.[0]?.parameters).toEqual({ password: sealedParameter });
     expect(toDocument(createSnapshot(written))).toEqual(written);
     expect(JSON.stringify(redactSecrets(written))).not.toContain('planted');
-    expect(JSON.stringify(readAll(createSnapshot(given)))).not.toContain('planted');
-  });
-
-  it('writes no map for sealed texts where there is none', () => {
-    expect(JSON.stringify(toDocument(declared()))).not.toContain('Sealed');
+    expect(JSON.stringify(shownOf(createSnapshot(given)))).not.toMatch(/planted|sealed|"password/);
   });
 });
 
@@ -251,13 +249,13 @@ describe.each(writers)('a secret parameter in one of the %s', (collection, map, 
   const write = (snapshot: Snapshot, value: Json): Decision =>
     patch(snapshot, name, [{ op: 'add', path: `/${map}/password`, value }], someTime);
 
-  it('is accepted sealed, stored apart, shown nowhere, and made by its events alone', () => {
+  it('is accepted sealed, stored in its place, shown nowhere, and made by its events alone', () => {
     const { next, events } = expectAccepted((snapshot) => write(snapshot, sealed), declared());
     const entry = toDocument(next)[collection]?.[0] as unknown as Record<string, object> | undefined;
-    expect(Object.keys(entry?.[map] ?? {})).not.toContain('password');
-    const kept = collection === 'filters' ? sealedParameter : 'v1.planted';
-    expect(entry?.[`${map}Sealed`]).toEqual({ password: kept });
-    expect(JSON.stringify(readAll(next))).not.toContain('planted');
+    const old = document[collection]?.[0] as unknown as Record<string, object> | undefined;
+    const password = collection === 'filters' ? sealedParameter : sealed;
+    expect(entry?.[map]).toEqual({ ...old?.[map], password });
+    expect(JSON.stringify(shownOf(next))).not.toMatch(/planted|sealed|"password/);
     expect(toDocument(evolve(createSnapshot(document), events))).toEqual(toDocument(next));
   });
 
@@ -269,7 +267,7 @@ describe.each(writers)('a secret parameter in one of the %s', (collection, map, 
 
   it('does not come back in plain text, neither from an event nor from a document', () => {
     const set = expectAccepted((snapshot) => write(snapshot, 'planted'), createSnapshot(document));
-    const value = collection === 'filters' ? { ...sealedParameter } : 'planted';
+    const value = collection === 'filters' ? { value: 'planted', configurable: true } : 'planted';
     const inverse: readonly Operation[] = [{ op: 'add', path: `/${map}/password`, value }];
     const forged = { ...set.events[0], inverse } as Parameters<typeof revert>[0];
     const reverted = revert(forged)(declared(), someTime);
@@ -299,8 +297,8 @@ it('a secret parameter stands in no other’s way if it was declared only after 
 });
 
 describe('a secret parameter of a filter that is not configurable', () => {
-  const password = { value: 'v1.fixed', configurable: false };
-  const fixed = createSnapshot({ filters: [{ ...filter, parametersSealed: { password } }] });
+  const password = { value: { sealed: 'v1.fixed' }, configurable: false };
+  const fixed = createSnapshot({ filters: [{ ...filter, parameters: { password } }] });
   const patch = (text: string): Decision => patchFilter(fixed, 'Hint', [short(text)], someTime);
 
   it('is refused to every writer, with the same answer for the present text and another', () => {
@@ -316,18 +314,21 @@ describe('a secret parameter of a filter that is not configurable', () => {
     const match = '{"value":"x","configurable":true}';
     for (const text of [`add /parameters/match ${match}`, `replace /parameters {"match":${match}}`])
       expect(patch(text).next.filters.find('Hint')?.settings).toEqual({
-        parameters: { match: { value: 'x', configurable: true } },
-        parametersSealed: { password },
+        parameters: { match: { value: 'x', configurable: true }, password },
       });
     expect(patch('replace /parameters {"match":"x"}').outcome).toBe('refused');
+    const same = '{"value":{"sealed":"v1.fixed"},"configurable":false}';
+    expect(patch(`replace /parameters {"password":${same}}`)).toMatchObject({
+      problem: { errors: [{ pointer: '/parameters/password', code: 'parameter-not-configurable' }] },
+    });
   });
 });
 
 it('a patch that reads a field that no patch can change keeps the secret parameters', () => {
-  const given = createSnapshot({ servers: [{ ...server, parametersSealed: { password: 'v1.planted' } }] });
+  const given = createSnapshot({ servers: [{ ...server, parameters: { password: sealed } }] });
   const operations = [short('test /name "db"'), short('add /parameters/weight 7')];
   const { next } = expectAccepted((snapshot) => patchServer(snapshot, 'db', operations, someTime), given);
-  const settings = { ...given.servers.find('db')?.settings, parameters: { weight: 7 } };
+  const settings = { ...given.servers.find('db')?.settings, parameters: { weight: 7, password: sealed } };
   expect(next.servers.find('db')?.settings).toEqual(settings);
 });
 
@@ -336,7 +337,7 @@ describe('the parameter of a filter', () => {
     const decision = patchFilter(before, 'Hint', text.split('|').map(short), someTime);
     return decision.outcome === 'refused'
       ? decision.problem.code
-      : decision.next.filters.find('Hint')?.settings.parametersSealed;
+      : decision.next.filters.find('Hint')?.settings.parameters['password'];
   };
   const add = 'add /parameters/password';
 
@@ -347,17 +348,15 @@ describe('the parameter of a filter', () => {
     ['a single entry', 'replace /parameters {"name":"password","value":*}'],
     ['the whole map', 'replace /parameters {"password":{"value":*,"configurable":true}}'],
   ])('is secret in each form: %s', (_form, text) => {
-    expect(patched(text.replace('*', JSON.stringify(sealed)))).toEqual({ password: sealedParameter });
+    expect(patched(text.replace('*', JSON.stringify(sealed)))).toEqual(sealedParameter);
     expect(patched(text.replace('*', '"x"'))).toBe('password-unacceptable');
   });
 
   it('keeps its `configurable`, which only the gateway decides', () => {
     const short = `${add} ${JSON.stringify(sealed)}`;
     const fixed = `${add} ${JSON.stringify({ value: sealed, configurable: false })}`;
-    expect(patched(`${short}|${fixed}`)).toEqual({ password: { value: 'v1.planted', configurable: false } });
-    const before = createSnapshot({
-      filters: [{ ...filter, parametersSealed: { password: sealedParameter } }],
-    });
+    expect(patched(`${short}|${fixed}`)).toEqual({ value: sealed, configurable: false });
+    const before = createSnapshot({ filters: [{ ...filter, parameters: { password: sealedParameter } }] });
     expect(patched(fixed, before)).toBe('field-not-modifiable');
   });
 });

@@ -27,7 +27,7 @@ import { collections, contentOf } from '../support/expect-decision.ts';
 import { planted } from '../support/planted.ts';
 import { readAll } from '../support/reading.ts';
 import { runAdmin } from '../support/running-admin.ts';
-import { storedSecrets, withSecrets } from '../support/secret-field.ts';
+import { secretFields, withSecrets } from '../support/secret-field.ts';
 import { withoutOpened } from '../support/shown-session.ts';
 import { transports } from '../support/transport.ts';
 
@@ -161,8 +161,8 @@ describe('evolve', () => {
   const untold = { state: '', user: '', address: '', connected: 0 };
   const joined = { connected, server: 'db-serv-1', role: '', state: '' };
   const zeros = { reads: 0, writes: 0, buffered_writes: 0, high_water_events: 0, low_water_events: 0 };
-  const ofService = { servers: [], router_options: {}, router_optionsSealed: {}, filters: [] };
-  const ofFilter = { parameters: {}, parametersSealed: {} };
+  const ofService = { servers: [], router_options: {}, filters: [] };
+  const ofFilter = { parameters: {} };
   const ofServer = { address: 'a', port: 1, ...ofFilter, state: [] };
   const told = (events: readonly object[]): readonly AdminEvent[] =>
     events.map((event) => ({ ...head, ...event }) as AdminEvent);
@@ -178,8 +178,8 @@ describe('evolve', () => {
     { type: 'monitor.stopped', monitor: 'gone' },
     { type: 'monitor.reported', monitor: 'gone', state: 'failed' },
     { type: 'filter.updated', filter: 'gone', ...update(ofFilter) },
-    { type: 'user.updated', user: 'gone', passwordHash: 'opaque' },
-    { type: 'user.rehashed', user: 'gone', passwordHash: 'opaque' },
+    { type: 'user.updated', user: 'gone', password: { sealed: 'opaque' } },
+    { type: 'user.rehashed', user: 'gone', password: { sealed: 'opaque' } },
     { type: 'user.deleted', user: 'gone' },
     { type: 'session.opened', id: 99, ...untold, service: 'gone' },
     { type: 'session.updated', id: 99, connected: 0, state: '', user: '', idle: 0 },
@@ -192,7 +192,7 @@ describe('evolve', () => {
     { type: 'connections.closed', server, connections: [{ session: 9, connected: 0, id: 4 }] },
   ]);
   const already = told([
-    { type: 'user.created', user: 'ada', name: 'ADA', passwordHash: 'another' },
+    { type: 'user.created', user: 'ada', name: 'ADA', password: { sealed: 'another' } },
     { type: 'session.opened', id: 9, ...untold, service: 'my-service' },
     { type: 'connection.opened', session: 9, id: 4, ...joined },
     {
@@ -309,7 +309,7 @@ describe('a snapshot in a console', () => {
         services: names.map((name) => ({ name, router: 'r' })),
         monitors: names.map((name) => ({ name, module: 'm' })),
         filters: names.map((name) => ({ name, module: 'm' })),
-        users: names.map((_, at) => ({ name: `user${String(at)}`, passwordHash: 'h' })),
+        users: names.map((_, at) => ({ name: `user${String(at)}`, password: { sealed: 'h' } })),
         sessions: names.map((name, id) => ({
           ...{ id, state: 's', user: 'u', address: 'a', connected },
           service: `/services/${name}`,
@@ -347,22 +347,24 @@ describe('JSON of a snapshot', () => {
     ) as Record<string, { readonly size: number; readonly entries: readonly object[] }>;
     const snapshot = sampleSnapshot();
     const [bare, mine] = [snapshot.services.find('Bare Service'), snapshot.services.find('My Service')];
+    const mark = { password: '[redacted]' };
     expect(revision).toBe(0);
     expect(services).toMatchObject({ size: 4, version: { command: 0, live: 0 } });
     expect(services?.entries[0]).toEqual({
       ...mine,
       listeners: mine?.listeners.map((listener) =>
-        listener.parametersSealed === undefined
+        listener.parameters?.['password'] === undefined
           ? listener
-          : { ...listener, ...withSecrets('listener', '[redacted]') },
+          : { ...listener, parameters: { ...listener.parameters, ...mark } },
       ),
-      settings: { ...mine?.settings, ...withSecrets('service', '[redacted]') },
+      settings: {
+        ...mine?.settings,
+        ...mark,
+        router_options: { ...mine?.settings.router_options, ...mark },
+      },
     });
     expect(services?.entries[1]).toEqual(bare);
-    expect(users?.entries).toMatchObject([
-      { name: 'ada', settings: { passwordHash: '[redacted]' } },
-      { name: 'Grace' },
-    ]);
+    expect(users?.entries).toMatchObject([{ name: 'ada', settings: mark }, { name: 'Grace' }]);
     expect(sessions).toMatchObject({ size: 3, total: 11, sessions: withoutOpened([...snapshot.sessions]) });
     for (const part of ['epoch', 'gateway', 'logs', 'threads', 'tasks', 'modules'] as const)
       expect(json[part]).toEqual(snapshot[part]);
@@ -409,7 +411,13 @@ describe('the JSON of two snapshots', () => {
     const other = failureOf(jsonOf(changed({}, 'other')), jsonOf(sampleSnapshot()));
     expect(changedLines(other)).toEqual(['- "epoch": "sample",', '+ "epoch": "other",']);
     const head = { at: 0, resource: '/users' };
-    const come = { type: 'user.created', ...head, user: 'joan', name: 'joan', passwordHash: 'h' } as const;
+    const come = {
+      type: 'user.created',
+      ...head,
+      user: 'joan',
+      name: 'joan',
+      password: { sealed: 'h' },
+    } as const;
     const { users } = evolve(evolve(sampleSnapshot(), [come]), [
       { type: 'user.deleted', ...head, user: 'joan' },
     ]);
@@ -457,10 +465,13 @@ describe('a secret', () => {
       fc.property(documents, ({ services = [], servers = [], filters = [], users = [], ...document }) => {
         const snapshot = createSnapshot({
           ...document,
-          servers: servers.map((server) => ({ ...server, ...withSecrets('server', `3-${secret}`) })),
-          filters: filters.map((filter) => ({ ...filter, ...withSecrets('filter', `4-${secret}`) })),
-          services: services.map((service) => ({ ...service, ...withSecrets('service', `1-${secret}`) })),
-          users: users.map((user) => ({ ...user, ...withSecrets('user', `2-${secret}`) })),
+          servers: servers.map((server) => ({ ...server, ...withSecrets('server', `3-${secret}`, server) })),
+          filters: filters.map((filter) => ({ ...filter, ...withSecrets('filter', `4-${secret}`, filter) })),
+          services: services.map((service) => ({
+            ...service,
+            ...withSecrets('service', `1-${secret}`, service),
+          })),
+          users: users.map((user) => ({ ...user, ...withSecrets('user', `2-${secret}`, user) })),
         });
         expect(shownOf(snapshot).filter((text) => text.includes(secret))).toEqual([]);
       }),
@@ -471,7 +482,7 @@ describe('a secret', () => {
   it('is in none of them when it is all in which two snapshots differ', () => {
     const document = (text: string): GatewayDocument => ({
       services: [{ name: 'Sales', router: 'r', ...withSecrets('service', `${text}-${secret}`) }],
-      users: [{ name: 'ada', passwordHash: `${text}-${secret}` }],
+      users: [{ name: 'ada', password: { sealed: `${text}-${secret}` } }],
     });
     const [one, other] = [createSnapshot(document('1')), createSnapshot(document('2'))];
     const messages = matchers.map((matcher) => failureOf(one, other, matcher));
@@ -492,9 +503,9 @@ describe('a secret', () => {
 
   it('is what no endpoint shows: in each place of a document, what none shows is shown nowhere else', () => {
     const hidden = places.filter(({ snapshot }) => !JSON.stringify(readAll(snapshot)).includes(secret));
-    const stored = (place: Path): unknown => place.find((name) => storedSecrets.has(String(name)));
-    const secrets = places.filter(({ place }) => stored(place) !== undefined);
-    expect(new Set(secrets.map(({ place }) => stored(place)))).toEqual(storedSecrets);
+    const secrets = places.filter(({ place }) => place.at(-1) === 'sealed');
+    const fieldOf = (place: Path): unknown => place.find((name) => secretFields.has(String(name)));
+    expect(new Set(secrets.map(({ place }) => fieldOf(place)))).toEqual(secretFields);
     expect(hidden.map(({ place }) => place.join('/'))).toEqual(secrets.map(({ place }) => place.join('/')));
     for (const { snapshot } of hidden)
       expect(shownOf(snapshot).filter((text) => text.includes(secret))).toEqual([]);
@@ -502,7 +513,7 @@ describe('a secret', () => {
   });
 
   it('is still in the record of its user, for those who need it', () => {
-    expect(sampleSnapshot().users.find('ada')?.settings.passwordHash).toBe(planted.hash);
+    expect(sampleSnapshot().users.find('ada')?.settings.password.sealed).toBe(planted.hash);
   });
 });
 

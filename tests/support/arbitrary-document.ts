@@ -11,6 +11,7 @@ import * as z from 'zod/mini';
 import { objectsOf, valuesOf, type Shapes } from './arbitrary-shape.ts';
 import { fieldTables, namedResources, wholes, type Fields } from './internal.ts';
 
+type Field = Fields['all'][number];
 type Entry = Readonly<Record<string, unknown>>;
 /** Values that take the place of those of a shape, by the name of the member. */
 type Own = Readonly<Record<string, fc.Arbitrary<unknown>>>;
@@ -26,6 +27,8 @@ interface Form {
   readonly shapes: (fields: Fields) => Shapes;
   /** Values of some members. */
   readonly own: Own;
+  /** The shape of the entries in the open of a map that can have secret ones. */
+  readonly openIn: (map: Field) => z.core.$ZodType;
   /** Gives the links of a thing. */
   readonly linksTo: (collection: string, name: string) => fc.Arbitrary<string>;
 }
@@ -37,9 +40,9 @@ const stored: ReadonlyMap<Fields, Shapes> = new Map(
 
 function storedShapes({ all }: Fields): Shapes {
   const fields = all.filter(({ derived }) => derived !== true);
-  const shapes = fields.map(({ documentName, shape, optional, sealedEntriesOf }) => [
-    documentName,
-    optional === true || sealedEntriesOf !== undefined ? z.exactOptional(shape) : shape,
+  const shapes = fields.map(({ name, shape, optional }) => [
+    name,
+    optional === true ? z.exactOptional(shape) : shape,
   ]);
   return Object.fromEntries(shapes) as Shapes;
 }
@@ -49,13 +52,11 @@ function asStored(words: readonly string[]): readonly string[] {
   return [...words].sort((one, other) => Number(other === 'maintenance') - Number(one === 'maintenance'));
 }
 
-/**
- * How `toDocument` writes: what has a default is there (but for secret entries), what is derived is not, and values are
- * as they are stored.
- */
+/** How `toDocument` writes: what has a default is there, what is derived is not, and values are as they are stored. */
 const written: Form = {
   shapes: (fields) => stored.get(fields) ?? {},
   own: { status: fc.uniqueArray(fc.constantFrom(...serverStatusWords)).map(asStored) },
+  openIn: ({ open, shape }) => open ?? shape,
   linksTo: (collection, name) => fc.constant(linkTo(collection, name)),
 };
 
@@ -64,6 +65,7 @@ const given: Form = {
   shapes: ({ document }) => document.shape,
   // All services together have a total too, which is a safe integer only when each is far from the largest.
   own: { total_connections: fc.nat() },
+  openIn: ({ open, shape, given: written = open ?? shape }) => written,
   linksTo(collection, name) {
     const spellings = [name, nameKey(name)].map((each) => `/${collection}/${encodeURIComponent(each)}`);
     return fc.constantFrom(linkTo(collection, name), ...spellings);
@@ -85,7 +87,7 @@ function thingsOf(form: Form, some: Tables, there: Things): fc.Arbitrary<Things>
     collection,
     namedThings(form, collection, fields, {
       ...form.own,
-      ...sealedIn(fields),
+      ...mapsIn(form, fields),
       ...entriesIn(form, fields),
       ...linksIn(form, fields, there),
     }),
@@ -129,42 +131,51 @@ function withSoundDrain(collection: string): (entry: Entry) => Entry {
   };
 }
 
-/** Names of secret entries. No map in the open has such a name. */
+/** Names of secret entries. No entry in the open has such a name. */
 const secretNames = ['password', 'PASSWORD', 'Secret Key', 'pin'];
 
-/** The members with the secret entries of a map. */
-function sealedIn({ all }: Fields): Own {
-  const members = all.flatMap(({ documentName, shape, sealedEntriesOf }) => {
-    const { def } = (shape as z.core.$ZodTypes)._zod;
-    if (sealedEntriesOf === undefined || def.type !== 'record') return [];
-    const entries = valuesOf(def.valueType, documentName);
-    // A map without an entry is not written.
-    const options = { minKeys: 1, maxKeys: 2, noNullPrototype: true };
-    return [[documentName, fc.dictionary(fc.constantFrom(...secretNames), entries, options)] as const];
+/** Secrets as they are stored. */
+const sealedTexts = valuesOf(tableOf('service').all.find(({ secret }) => secret)?.shape ?? z.never());
+
+/** The maps that can have secret entries, with some of both kinds. */
+function mapsIn(form: Form, { all }: Fields): Own {
+  const members = all.flatMap((field) => {
+    const { name, secretEntries: member } = field;
+    if (member === undefined) return [];
+    const requiredKeys = form === given ? [String(member)] : undefined;
+    const entry =
+      member === true
+        ? sealedTexts
+        : fc.record(
+            { [member]: sealedTexts, configurable: fc.boolean() },
+            { ...(requiredKeys && { requiredKeys }) },
+          );
+    const options = { maxKeys: 2, noNullPrototype: true };
+    const secrets = fc.dictionary(fc.constantFrom(...secretNames), entry, options);
+    const open = valuesOf(form.openIn(field), name) as fc.Arbitrary<Entry>;
+    // The single entry of a filter has no other beside it.
+    const map = fc.tuple(open, secrets).map(([some, more]) => ('name' in some ? some : { ...some, ...more }));
+    return [[name, map] as const];
   });
   return Object.fromEntries(members);
 }
 
 /** The members with lists of entries that have a table of their own, and names that differ as keys. */
 function entriesIn(form: Form, { all }: Fields): Own {
-  const members = all.flatMap(({ documentName, entries }) => {
+  const members = all.flatMap(({ name: list, entries }) => {
     if (entries === undefined) return [];
-    const some = objectsOf(form.shapes(entries), sealedIn(entries), documentName);
+    const some = objectsOf(form.shapes(entries), mapsIn(form, entries), list);
     const options = { maxLength: 3, selector: ({ name }: Entry) => nameKey(String(name)) };
-    return [[documentName, fc.uniqueArray(some.filter(hasRequired(entries)), options)] as const];
+    return [[list, fc.uniqueArray(some.filter(hasRequired(entries)), options)] as const];
   });
   return Object.fromEntries(members);
 }
 
 /** Tells whether an entry has each member that nothing else in the entry replaces. */
 function hasRequired({ all }: Fields): (entry: Entry) => boolean {
-  const rules = all.flatMap(({ documentName, required }) =>
-    required === undefined ? [] : [{ documentName, ...required }],
-  );
+  const rules = all.flatMap(({ name, required }) => (required === undefined ? [] : [{ name, ...required }]));
   return (entry) =>
-    rules.every(
-      ({ documentName, member, pattern }) => documentName in entry || pattern.test(String(entry[member])),
-    );
+    rules.every(({ name, member, pattern }) => name in entry || pattern.test(String(entry[member])));
 }
 
 /** The members with links: to some of the things, each once. */

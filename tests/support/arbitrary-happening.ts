@@ -236,7 +236,7 @@ export const verbs = {
   'users.create':
     ({ value }) =>
     (from, context) =>
-      createUser(from, { name: `user${String(value % 4)}`, passwordHash: 'x' }, context),
+      createUser(from, { name: `user${String(value % 4)}`, password: { sealed: 'x' } }, context),
   'users.patch':
     ({ pick, value }) =>
     (from, context) =>

@@ -11,6 +11,7 @@ import {
   routes,
   type Context,
   type Decision,
+  type GatewayDocument,
   type Json,
   type Operation,
   type Snapshot,
@@ -44,15 +45,20 @@ export interface Subject {
 
 const kinds = Object.keys(transitions) as readonly Kind[];
 
+/** Every resource of a document that can be patched. */
+export function subjectsOf(document: GatewayDocument): readonly Subject[] {
+  return kinds.flatMap((kind) => {
+    const path = routes.find(({ id }) => id === `${kind}s.patch`)?.path ?? '';
+    return (document[`${kind}s`] ?? []).map(({ name }) => ({
+      kind,
+      name,
+      target: path.replace(':name', name.replaceAll(' ', '-')),
+    }));
+  });
+}
+
 /** Every resource of the sample that can be patched. */
-export const subjects: readonly Subject[] = kinds.flatMap((kind) => {
-  const path = routes.find(({ id }) => id === `${kind}s.patch`)?.path ?? '';
-  return (sampleDocument[`${kind}s`] ?? []).map(({ name }) => ({
-    kind,
-    name,
-    target: path.replace(':name', name.replaceAll(' ', '-')),
-  }));
-});
+export const subjects = subjectsOf(sampleDocument);
 
 /** Patches a resource. */
 export function patchSubject(
@@ -64,18 +70,14 @@ export function patchSubject(
   return transitions[kind](snapshot, name, operations, context);
 }
 
-/** The settings of a resource that a patch can write, as clients know them. */
+/** The settings of a resource that a patch can write. */
 export function settingsOf({ kind, name }: Subject, snapshot: Snapshot): Members {
-  return asClientsKnow(kind, snapshot[`${kind}s`].find(nameKeyOf(name))?.settings ?? {});
+  return patchable(snapshot[`${kind}s`].find(name)?.settings ?? {});
 }
 
-/** Settings that a patch can write, with the sealed text of each secret under the name of its field. */
-export function asClientsKnow(kind: Kind, settings: object): Members {
-  const fields = [...modelFields(kind).values()];
-  const clientName = (name: string): string =>
-    fields.find(({ sealedAs }) => sealedAs === name)?.field ?? name;
-  const writable = Object.entries(settings).filter(([name]) => name !== 'drain');
-  return Object.fromEntries(writable.map(([name, value]) => [clientName(name), value]));
+/** The settings that a patch can write, of all settings. */
+export function patchable(settings: object): Members {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => name !== 'drain'));
 }
 
 function nameKeyOf(name: string): string {
@@ -167,8 +169,8 @@ const others: Pool = { whole: texts, inner: texts };
 const pools = new Map(
   kinds.flatMap((kind) => {
     const settings = fieldTables[kind]?.all.filter(({ setting }) => setting !== undefined) ?? [];
-    return settings.flatMap(({ name, patchName, shape, secret }) => {
-      const pool = secret === undefined ? { ...poolFor(shape), ...own[patchName] } : secrets;
+    return settings.flatMap(({ name, patchName, shape, open = shape, secret }) => {
+      const pool = secret === undefined ? { ...poolFor(open), ...own[patchName] } : secrets;
       return [name, patchName].map((token) => [`${kind} ${token}`, pool] as const);
     });
   }),
@@ -205,10 +207,10 @@ const odd = [
   '/nothing',
   '/password',
   '/password/x',
-  '/passwordSealed',
-  '/parametersSealed',
-  '/parametersSealed/password',
-  '/router_optionsSealed/password',
+  '/password',
+  '/password/sealed',
+  '/parameters/password/sealed',
+  '/router_options/password/sealed',
   '/toString',
   '/services',
 ].concat([
@@ -275,10 +277,10 @@ function operationOf(kind: Kind, current: unknown, wish: Wish): Operation {
   return { op, path, from, value: same ?? value } as Operation;
 }
 
-/** Operations on a resource of the sample; most name places that are there when their turn comes. */
-export const operationsOn = (subject: Subject): fc.Arbitrary<readonly Operation[]> =>
+/** Operations on a resource, of the sample by default; most name places that are there when their turn comes. */
+export const operationsOn = (subject: Subject, snapshot?: Snapshot): fc.Arbitrary<readonly Operation[]> =>
   wishes.map((list) => {
-    let current: unknown = settingsOf(subject, sampleSnapshot());
+    let current: unknown = settingsOf(subject, snapshot ?? sampleSnapshot());
     return list.map((wish) => {
       const operation = operationOf(subject.kind, current, wish);
       const outcome = modelPatch(current, [operation]);

@@ -7,7 +7,7 @@ export const server = { name: 'db', address: '10.0.0.1', port: 5432, protocol: '
 export const service = { name: 'Sales', router: 'readconnroute' };
 export const monitor = { name: 'Watch', module: 'pgmon' };
 export const filter = { name: 'Hint', module: 'hintfilter' };
-export const user = { name: 'ada', passwordHash: 'opaque' };
+export const user = { name: 'ada', password: { sealed: 'opaque' } };
 export const session = {
   id: 1,
   state: 'ready',

@@ -57,8 +57,7 @@ export const sampleDocument: GatewayDocument = {
       port: 5432,
       protocol: 'pgbackend',
       status: ['master', 'running'],
-      parameters: { report_weight: 10, app_weight: '2' },
-      parametersSealed: { password: planted.sealed },
+      parameters: { report_weight: 10, app_weight: '2', password: { sealed: planted.sealed } },
     },
     {
       name: 'DB Server 2',
@@ -98,15 +97,14 @@ export const sampleDocument: GatewayDocument = {
     {
       name: 'My Service',
       router: 'readconnroute',
-      router_options: { router_options: 'master', weights: 'on' },
-      router_optionsSealed: { password: planted.sealed },
+      router_options: { router_options: 'master', weights: 'on', password: { sealed: planted.sealed } },
       state: 'started',
       started: '2016-08-29T12:52:31+03:00',
       total_connections: 10,
       servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
       filters: ['/filters/Query-Log', '/filters/Hint'],
       user: 'service_user',
-      passwordSealed: planted.sealed,
+      password: { sealed: planted.sealed },
       root_user: false,
       version_string: '9.6-gateway',
       weightby: 'report_weight',
@@ -124,8 +122,12 @@ export const sampleDocument: GatewayDocument = {
           ssl_cert: '/etc/gateway/cert.pem',
           ssl_key: '/etc/gateway/key.pem',
           ssl_ca_cert: '/etc/gateway/ca.pem',
-          parameters: { max_clients: 50, ciphers: 'HIGH', tcp_keepalive: false },
-          parametersSealed: { password: planted.sealed },
+          parameters: {
+            max_clients: 50,
+            ciphers: 'HIGH',
+            tcp_keepalive: false,
+            password: { sealed: planted.sealed },
+          },
         },
         { name: 'Local Listener', protocol: 'pgclient', address: '/run/gateway/local.sock' },
       ],
@@ -165,8 +167,7 @@ export const sampleDocument: GatewayDocument = {
       read_timeout: 4,
       write_timeout: 3,
       servers: ['/servers/db-serv-1', '/servers/DB-Server-2'],
-      parameters: { user: 'watcher', lag_limit: 30, failover: true },
-      parametersSealed: { password: planted.sealed },
+      parameters: { user: 'watcher', lag_limit: 30, failover: true, password: { sealed: planted.sealed } },
     },
     { name: 'Idle Monitor', module: 'pgmon', state: 'stopped' },
     {
@@ -185,8 +186,8 @@ export const sampleDocument: GatewayDocument = {
       parameters: {
         match: { value: 'select', configurable: true },
         source: { value: '127.0.0.1', configurable: false },
+        password: { value: { sealed: planted.sealed }, configurable: true },
       },
-      parametersSealed: { password: { value: planted.sealed, configurable: true } },
     },
     {
       name: 'Query Log',
@@ -196,8 +197,8 @@ export const sampleDocument: GatewayDocument = {
     { name: 'Spare', module: 'tee' },
   ],
   users: [
-    { name: 'ada', passwordHash: planted.hash },
-    { name: 'Grace', passwordHash: planted.hash },
+    { name: 'ada', password: { sealed: planted.hash } },
+    { name: 'Grace', password: { sealed: planted.hash } },
   ],
   sessions: [
     {

@@ -98,7 +98,7 @@ export function requestWith(
 export async function snapshotOf(passwords: Readonly<Record<string, string>>): Promise<Snapshot> {
   const entries = Object.entries(passwords).map(async ([name, password]) => ({
     name,
-    passwordHash: await quickHasher.hash(password.normalize('NFC')),
+    password: { sealed: await quickHasher.hash(password.normalize('NFC')) },
   }));
   return createSnapshot({ users: await Promise.all(entries) });
 }

@@ -21,7 +21,7 @@ export interface ModelResource {
   readonly kind: Kind;
   /** What GET shows. */
   readonly shown: Members;
-  /** The modifiable fields that are set; the password of a service as its sealed text. */
+  /** The modifiable fields that are set, each secret as `{ sealed }` in its place. */
   readonly settings: Members;
   /** The canonical forms of links, by every spelling that is used. */
   readonly links: Links;
@@ -51,29 +51,59 @@ const refusal = { done: false } as const;
 /** Says what a patch does to a resource. */
 export function modelUpdate(resource: ModelResource, given: readonly Operation[]): ModelUpdate {
   const operations = given.map(bare);
-  const fields = modelFields(resource.kind);
+  const { kind, shown, settings: old } = resource;
+  const fields = modelFields(kind);
   if (operations.some((operation) => isForbidden(resource, operation))) return refusal;
-  let view: Members = { ...resource.shown, ...resource.settings };
+  let view: Members = { ...shown, ...openPart(kind, old) };
+  let secrets: Members = secretPart(kind, old);
   for (const operation of operations) {
-    const outcome = modelPatch(view, translated(resource, view, operation));
-    if (!outcome.done) return refusal;
-    view = outcome.document as Members;
+    const outcome = modelPatch(view, openOperations(kind, view, operation));
+    const hidden = modelPatch(secrets, secretOperations(kind, secrets, operation));
+    if (!outcome.done || !hidden.done) return refusal;
+    [view, secrets] = [outcome.document as Members, hidden.document as Members];
     // RFC 6902 §4.4: a move removes, and removing a list such as the filters empties it.
     for (const { field, removed } of fields.values())
       if (removed === 'empty' && !Object.hasOwn(view, field)) view = { ...view, [field]: emptyOf(field) };
   }
-  const sealed = new Set([...fields.values()].map(({ entriesSealedAs }) => entriesSealedAs));
-  const result = Object.fromEntries(
-    Object.entries(view).filter(([name]) => fields.has(name) || sealed.has(name)),
-  );
-  if (!isValid(resource, result)) return refusal;
-  const settings = canonical(resource, result);
-  const written = operations.some(
+  const open = Object.fromEntries(Object.entries(view).filter(([name]) => fields.has(name)));
+  if (!isValid(resource, open, secrets)) return refusal;
+  const settings = together(kind, canonical(resource, open), secrets);
+  if (kind === 'filter' && !keepsParameters(old, settings)) return refusal;
+  const isWritten = operations.some(
     (operation) =>
       operation.op !== 'remove' &&
-      (isSecret(resource.kind, operation.path.slice(1)) || entriesIn(resource.kind, operation).length > 0),
+      (isSecret(kind, operation.path.slice(1)) || entriesIn(kind, operation).length > 0),
   );
-  return { done: true, changed: written || !modelEqual(settings, resource.settings), settings };
+  return { done: true, changed: isWritten || !modelEqual(settings, old), settings };
+}
+
+/** The settings without what no client sees. */
+function openPart(kind: Kind, settings: Members): Members {
+  const open = Object.entries(settings).filter(([field]) => !isSecret(kind, field));
+  return Object.fromEntries(open.map(([field, value]) => [field, entriesOf(kind, field, value, false)]));
+}
+
+/** What no client sees of the settings: secrets, and of each map that can have some the secret entries. */
+function secretPart(kind: Kind, settings: Members): Members {
+  const some = Object.entries(settings).filter(([field]) => isSecret(kind, field) || isMap(kind, field));
+  return Object.fromEntries(some.map(([field, value]) => [field, entriesOf(kind, field, value, true)]));
+}
+
+/** A map with its secret entries alone, or without them; any other value as it is. */
+function entriesOf(kind: Kind, field: string, value: unknown, secret: boolean): unknown {
+  if (!isMap(kind, field) || !isMembers(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).filter(([name]) => isSecretEntry(kind, field, name) === secret),
+  );
+}
+
+/** Both parts of the settings: each secret in its place. */
+function together(kind: Kind, open: Members, secrets: Members): Members {
+  const placed = Object.entries(secrets).map(([field, secret]) => [
+    field,
+    isMap(kind, field) ? { ...(open[field] as Members), ...(secret as Members) } : secret,
+  ]);
+  return { ...open, ...Object.fromEntries(placed) };
 }
 
 /** RFC 6902 §4: members that an operation does not know are ignored. */
@@ -96,10 +126,7 @@ function isForbidden({ kind, shown }: ModelResource, operation: Operation): bool
     const name = nameOf(kind, field);
     if (isSecret(kind, name)) {
       const writes = op === 'add' || op === 'replace';
-      return (
-        below.length > 0 ||
-        !(op === 'remove' || (writes && isMembers(value) && typeof value['sealed'] === 'string'))
-      );
+      return below.length > 0 || !(op === 'remove' || (writes && isSealed(value)));
     }
     if (isSecretEntry(kind, name, below[0])) return 'from' in operation || op === 'test';
     if (modelFields(kind).has(name)) return false;
@@ -107,10 +134,14 @@ function isForbidden({ kind, shown }: ModelResource, operation: Operation): bool
   });
 }
 
+/** Whether a field is a map that can have secret entries. */
+function isMap(kind: Kind, field: string): boolean {
+  return modelFields(kind).get(field)?.secretEntries !== undefined;
+}
+
 /** The one name of secret entries in the sample. */
 function isSecretEntry(kind: Kind, field: string, name: string | undefined): boolean {
-  const { entriesSealedAs } = modelFields(kind).get(field) ?? {};
-  return entriesSealedAs !== undefined && name?.toLowerCase() === 'password';
+  return isMap(kind, field) && name?.toLowerCase() === 'password';
 }
 
 /** What an operation gives for a secret entry of a map: below the entry, for it, or in the value for the whole map. */
@@ -142,13 +173,8 @@ function isWhole(kind: Kind, { below, value }: SecretEntry): boolean {
   return below.length === 0 && (value === undefined || (isMembers(value) && isSealed(value['value'])));
 }
 
-function isSealed(value: unknown): value is { readonly sealed: string } {
-  return isMembers(value) && typeof value['sealed'] === 'string';
-}
-
-function unsealed(value: unknown): unknown {
-  if (isMembers(value) && isSealed(value['value'])) return { ...value, value: value['value'].sealed };
-  return isSealed(value) ? value.sealed : value;
+function isSealed(value: unknown): boolean {
+  return isMembers(value) && typeof value['sealed'] === 'string' && Object.keys(value).length === 1;
 }
 
 function hasReserved(value: unknown): boolean {
@@ -157,7 +183,7 @@ function hasReserved(value: unknown): boolean {
 }
 
 function isSecret(kind: Kind, field: string): boolean {
-  return modelFields(kind).get(field)?.sealedAs !== undefined;
+  return modelFields(kind).get(field)?.secret === true;
 }
 
 /** The name of a field in a patch: that of the status of a server is `state`, and it may be called as it is shown. */
@@ -165,35 +191,32 @@ function nameOf(kind: Kind, field: string): string {
   return [...modelFields(kind).values()].find(({ shownAs }) => shownAs === field)?.field ?? field;
 }
 
-/** The operation in the terms of RFC 6902 alone: of those on secret entries, on the maps that store them. */
-function translated(resource: ModelResource, view: Members, operation: Operation): readonly Operation[] {
-  const { kind } = resource;
-  const [field = '', name] = operation.path.split('/').slice(1);
-  const { entriesSealedAs: stored = '' } = modelFields(kind).get(field) ?? {};
-  const entries = entriesIn(kind, operation).map((entry): Operation => {
-    const place = [stored, entry.name, ...entry.below].map((token) => `/${token}`).join('');
-    const map = view[stored] as Members;
-    const value = unsealed(entry.value);
-    if (name === undefined) return { op: 'add', path: place, value } as Operation;
-    if (entry.below.length > 0 && operation.op === 'add' && !Object.hasOwn(map, entry.name))
-      return {
-        op: 'add',
-        path: `/${stored}/${entry.name}`,
-        value: { value, configurable: true },
-      } as Operation;
-    return { op: operation.op, path: place, value } as Operation;
+/** What an operation does to secrets, in the terms of RFC 6902 alone. */
+function secretOperations(kind: Kind, secrets: Members, operation: Operation): readonly Operation[] {
+  const { op, path } = operation;
+  const [field = '', name] = path.split('/').slice(1);
+  if (isSecret(kind, field)) return op === 'replace' ? [{ ...operation, op: 'add' }] : [operation];
+  return entriesIn(kind, operation).map(({ name: entry, below, value }): Operation => {
+    const place = ['', field, entry, ...below].join('/');
+    const isNew = op === 'add' && below.length > 0 && !Object.hasOwn(secrets[field] as Members, entry);
+    if (isNew) return { op, path: `/${field}/${entry}`, value: { value, configurable: true } } as Operation;
+    return { op: name === undefined ? 'add' : op, path: place, value } as Operation;
   });
-  if (entries.length === 0) return [open(resource, view, operation)];
-  if (name !== undefined) return entries;
-  const value: unknown = 'value' in operation ? operation.value : undefined;
-  const others = Object.entries((kind === 'filter' ? fullMap(value) : value) as Members).filter(
-    ([each]) => !isSecretEntry(kind, field, each),
-  );
-  const rest = { op: 'add', path: operation.path, value: Object.fromEntries(others) } as Operation;
-  return [rest, ...entries];
 }
 
-function open({ kind }: ModelResource, view: Members, operation: Operation): Operation {
+/** What an operation does to what clients see, in the terms of RFC 6902 alone. */
+function openOperations(kind: Kind, view: Members, operation: Operation): readonly Operation[] {
+  const { path } = operation;
+  const [field = '', name] = path.split('/').slice(1);
+  if (isSecret(kind, field)) return [];
+  if (entriesIn(kind, operation).length === 0) return [open(kind, view, operation)];
+  if (name !== undefined) return [];
+  const given: unknown = 'value' in operation ? operation.value : undefined;
+  const value = entriesOf(kind, field, kind === 'filter' ? fullMap(given) : given, false);
+  return [{ op: 'add', path, value } as Operation];
+}
+
+function open(kind: Kind, view: Members, operation: Operation): Operation {
   const renamed = (pointer: string): string =>
     pointer.replace(/^\/([^/]*)/, (_, field: string) => `/${nameOf(kind, field)}`);
   const moved = 'from' in operation ? { from: renamed(operation.from) } : {};
@@ -204,9 +227,7 @@ function open({ kind }: ModelResource, view: Members, operation: Operation): Ope
   if (below.length > 0) return named;
   if (named.op === 'remove' && modelFields(kind).get(field)?.removed === 'empty')
     return { op: 'replace', path: named.path, value: emptyOf(field) };
-  if (named.op !== 'add' && named.op !== 'replace') return named;
-  const value = isSecret(kind, field) ? ((named.value as Members)['sealed'] as string) : named.value;
-  return { op: 'add', path: named.path, value };
+  return named.op === 'replace' ? { op: 'add', path: named.path, value: named.value } : named;
 }
 
 /** Choice 12: the single entry. */
@@ -236,17 +257,15 @@ function parameterOperation(
   return { op, path: `/parameters/${name}`, value: { value, configurable: true } };
 }
 
-function isValid(resource: ModelResource, result: Members): boolean {
-  const sound = [...modelFields(resource.kind).values()].every(({ field, is, removed }) =>
-    Object.hasOwn(result, field) ? is(result[field], resource.links) : mayBeAbsent(removed, result),
-  );
-  const sealed = [...modelFields(resource.kind).values()].every(({ entriesSealedAs }) => {
-    const entries = entriesSealedAs === undefined ? {} : (result[entriesSealedAs] as Members);
-    return Object.values(entries).every((entry) =>
-      resource.kind === 'filter' ? isSealedParameter(entry) : typeof entry === 'string',
-    );
+function isValid({ kind, links }: ModelResource, open: Members, secrets: Members): boolean {
+  return [...modelFields(kind).values()].every((row) => {
+    const { field, is, removed, secretEntries } = row;
+    if (row.secret === true) return true;
+    if (!Object.hasOwn(open, field)) return mayBeAbsent(removed, open);
+    const hidden = secretEntries === undefined ? {} : (secrets[field] as Members);
+    const isSound = secretEntries === 'value' ? isSealedParameter : isSealed;
+    return is(open[field], links) && Object.values(hidden).every(isSound);
   });
-  return sound && sealed && (resource.kind !== 'filter' || keepsParameters(resource, result));
 }
 
 /** Choice 26: without a port, the address is the path of a socket. */
@@ -263,18 +282,16 @@ function emptyOf(field: string): Json {
 
 function isSealedParameter(entry: unknown): boolean {
   if (!isMembers(entry) || Object.keys(entry).sort().join() !== 'configurable,value') return false;
-  return typeof entry['value'] === 'string' && typeof entry['configurable'] === 'boolean';
+  return isSealed(entry['value']) && typeof entry['configurable'] === 'boolean';
 }
 
 /** What is not configurable stays as it is, and nothing changes whether it is. */
-function keepsParameters({ settings }: ModelResource, result: Members): boolean {
-  return ['parameters', 'parametersSealed'].every((map) => {
-    const after = result[map] as Readonly<Record<string, Members>>;
-    return Object.entries(settings[map] as Readonly<Record<string, Members>>).every(([name, old]) => {
-      const now = Object.hasOwn(after, name) ? after[name] : undefined;
-      if (old['configurable'] === false) return modelEqual(now ?? null, old);
-      return now === undefined || now['configurable'] === true;
-    });
+function keepsParameters(before: Members, after: Members): boolean {
+  const [old, now] = [before, after].map(({ parameters }) => parameters as Readonly<Record<string, Members>>);
+  return Object.entries(old ?? {}).every(([name, parameter]) => {
+    const present = now !== undefined && Object.hasOwn(now, name) ? now[name] : undefined;
+    if (parameter['configurable'] === false) return modelEqual(present ?? null, parameter);
+    return present === undefined || present['configurable'] === true;
   });
 }
 

@@ -3,22 +3,32 @@
  */
 import { fieldTables, type Fields } from './internal.ts';
 
-/** The names under which secrets are stored. */
-export const storedSecrets: ReadonlySet<string> = new Set(Object.keys(fieldTables).flatMap(storedBy));
+/** The names of the fields that are secret, or that are maps with secret entries. */
+export const secretFields: ReadonlySet<string> = new Set(
+  Object.values(fieldTables).flatMap(({ all }) =>
+    all.flatMap(({ name, secret, secretEntries }) => ((secret ?? secretEntries) === undefined ? [] : [name])),
+  ),
+);
 
-/** Gives every secret of a kind this text as its stored form, and each map of secret entries one of them. */
-export function withSecrets(kind: string, text: string): Readonly<Record<string, unknown>> {
+/**
+ * The members of an entry that have secrets: each secret of its kind with this text as its stored form, and one secret
+ * entry in each map that can have some, beside the other entries of the map.
+ */
+export function withSecrets(
+  kind: string,
+  text: string,
+  entry: object = {},
+): Readonly<Record<string, unknown>> {
+  const given = entry as Readonly<Record<string, object>>;
+  const sealed = { sealed: text };
   return Object.fromEntries(
-    tableOf(kind).all.flatMap(({ secret, sealedEntriesOf, secretMember }) => {
-      if (secret === undefined) return [];
-      const entry = secretMember === undefined ? text : { [secretMember]: text, configurable: true };
-      return [[secret, sealedEntriesOf === undefined ? text : { password: entry }]];
+    tableOf(kind).all.flatMap(({ name, secret, secretEntries }): readonly [string, object][] => {
+      if (secret === true) return [[name, sealed]];
+      if (secretEntries === undefined) return [];
+      const password = secretEntries === true ? sealed : { [secretEntries]: sealed, configurable: true };
+      return [[name, { ...given[name], password }]];
     }),
   );
-}
-
-function storedBy(kind: string): readonly string[] {
-  return tableOf(kind).all.flatMap(({ secret }) => secret ?? []);
 }
 
 function tableOf(kind: string): Fields {

@@ -52,7 +52,7 @@ export async function documentOn(port: number): Promise<GatewayDocument> {
   });
   const passwordHash = await createPbkdf2Hasher({ rounds: 1 }).hash(password);
   return {
-    users: [{ name: 'keeper', passwordHash }],
+    users: [{ name: 'keeper', password: { sealed: passwordHash } }],
     servers: servers.map((name) => ({ name, ...place, port })),
     services: services.map(serviceOf),
     monitors: [...monitors, 'Always'].map((name) => ({ name, module: 'tcpmon', servers: links })),

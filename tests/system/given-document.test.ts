@@ -201,7 +201,7 @@ describe('the example gateway on a document', () => {
         { ...serviceDocument('B'), router: 'teleport', filters: ['/filters/none'] },
         {
           ...serviceDocument('C'),
-          ...{ root_user: true, strip_db_esc: false, passwordSealed: 'v1.x' },
+          ...{ root_user: true, strip_db_esc: false, password: { sealed: 'v1.x' } },
           router_options: { router: 'master' },
           listeners: [{ ...serviceDocument('C').listeners?.[0], ssl: 'required', ssl_key: '/key' }],
         },
@@ -224,7 +224,7 @@ describe('the example gateway on a document', () => {
       '/services/1/router',
       '/services/2/listeners/0/ssl',
       '/services/2/listeners/0/ssl_key',
-      '/services/2/passwordSealed',
+      '/services/2/password',
       '/services/2/root_user',
       '/services/2/router_options/router',
       '/services/2/strip_db_esc',
@@ -292,34 +292,38 @@ describe('the example gateway on a document', () => {
 
   it('refuses parameters that it cannot use', () => {
     const refusal = refusalOf({
-      servers: [{ ...serverEntry('one', 5432), parametersSealed: { pin: 'v1.x' } }],
+      servers: [{ ...serverEntry('one', 5432), parameters: { pin: { sealed: 'v1.x' } } }],
       services: [
         {
           ...serviceDocument('A'),
-          router_optionsSealed: { pin: 'v1.x' },
+          router_options: { pin: { sealed: 'v1.x' } },
           listeners: [
             { name: 'L', address: '/run/l.sock', protocol: 'postgresql', parameters: { backlog: 5 } },
-            { name: 'M', address: '/run/m.sock', protocol: 'postgresql', parametersSealed: { pin: 'v1.x' } },
+            {
+              name: 'M',
+              address: '/run/m.sock',
+              protocol: 'postgresql',
+              parameters: { pin: { sealed: 'v1.x' } },
+            },
           ],
         },
       ],
-      monitors: [
-        { name: 'M', module: 'tcpmon', parameters: { user: 'ada' }, parametersSealed: { pin: 'v1.x' } },
-      ],
+      monitors: [{ name: 'M', module: 'tcpmon', parameters: { user: 'ada', pin: { sealed: 'v1.x' } } }],
       filters: [
         { name: 'F', module: 'statementlog', parameters: { match: { value: 'a' }, exclude: { value: 'b' } } },
-        { name: 'G', module: 'statementlog', parametersSealed: { pin: { value: 'v1.x' } } },
+        { name: 'G', module: 'statementlog', parameters: { pin: { value: { sealed: 'v1.x' } } } },
       ],
     });
     expect(pointersIn(refusal)).toEqual([
       '/filters/0/parameters/exclude',
-      '/filters/1/parametersSealed/pin',
+      '/filters/1/parameters/pin',
+      '/filters/1/parameters/pin/value/sealed',
+      '/monitors/0/parameters/pin',
       '/monitors/0/parameters/user',
-      '/monitors/0/parametersSealed/pin',
-      '/servers/0/parametersSealed/pin',
+      '/servers/0/parameters/pin/sealed',
       '/services/0/listeners/0/parameters/backlog',
-      '/services/0/listeners/1/parametersSealed/pin',
-      '/services/0/router_optionsSealed/pin',
+      '/services/0/listeners/1/parameters/pin',
+      '/services/0/router_options/pin',
     ]);
   });
 

@@ -77,7 +77,10 @@ class Place {
   async describe(max_connection: number): Promise<void> {
     const passwordHash = await createPbkdf2Hasher({ rounds: 1000 }).hash('correct horse');
     const services = [{ name: 'Echo', router: 'echo', state: 'stopped', max_connection }];
-    this.write('gateway.json', JSON.stringify({ services, users: [{ name: 'ada', passwordHash }] }));
+    this.write(
+      'gateway.json',
+      JSON.stringify({ services, users: [{ name: 'ada', password: { sealed: passwordHash } }] }),
+    );
   }
 
   /** Runs commands of the page as a user of the machine would, and gives what they print. */

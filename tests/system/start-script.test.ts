@@ -61,7 +61,7 @@ it('npm start builds what is missing, runs the gateway it is given for its users
   const folder = mkdtempSync(join(tmpdir(), 'start-'));
   const document = join(folder, 'gateway.json');
   const users = [
-    { name: 'ada', passwordHash: await createPbkdf2Hasher({ rounds: 1 }).hash('correct horse') },
+    { name: 'ada', password: { sealed: await createPbkdf2Hasher({ rounds: 1 }).hash('correct horse') } },
   ];
   writeFileSync(document, JSON.stringify({ monitors: [{ name: 'Idle Monitor', module: 'tcpmon' }], users }));
   const child = spawn(process.execPath, ['scripts/start.js', '--admin-port', '0', '--document', document], {

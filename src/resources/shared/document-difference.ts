@@ -3,12 +3,11 @@
  * operator.
  */
 import type { Named } from '../../core/collection.ts';
-import { storedSecrets, storedValue, type Field } from '../../core/field.ts';
+import { storedValue, type Field } from '../../core/field.ts';
 import { parseLink } from '../../core/link.ts';
 import { nameKey } from '../../core/name.ts';
-import { maskSecrets } from '../../core/secret.ts';
+import { isSealed, maskSecrets } from '../../core/secret.ts';
 import { formatPointer } from '../../json/pointer.ts';
-import { quoted } from '../../problem.ts';
 import { isArray, isObject, isText, sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import {
   collectionOf,
@@ -231,21 +230,15 @@ function placesIn(
   const place = (path: Path, detail: string): DocumentDifference =>
     Object.freeze({
       resource: linkOf(collection, present),
-      pointer: formatPointer([collection, position, field.documentName, ...path]),
+      pointer: formatPointer([collection, position, field.name, ...path]),
       detail,
       ...(obstacle === undefined ? {} : { obstacle }),
     });
-  if (field.sealedEntriesOf !== undefined)
-    return differingNames(now, then).map((name) =>
-      place([name], secretDetail(`secret ${quoted(name)}`, memberOf(now, name), memberOf(then, name))),
-    );
-  if (field.secret !== undefined) return [place([], secretDetail(field.name, now, then))];
-  const secrets = storedSecrets(field.entries === undefined ? [] : [field.entries]);
   return leaves(now, then).map(({ path, now: old, then: next }) => {
-    const isSecret = path.some((token) => secrets.has(String(token)));
-    const [inUse, given] = [old, next].map((value) => textOf(value && maskSecrets(value, secrets)));
-    const detail = `the document has ${String(given)}, and ${String(inUse)} is in use`;
-    return place(path, isSecret ? secretDetail('secret parameter', old, next) : detail);
+    if (isSealed(old) || isSealed(next))
+      return place(path, secretDetail(field.secret ? field.name : 'secret', old, next));
+    const [inUse, given] = [old, next].map((value) => textOf(value && maskSecrets(value)));
+    return place(path, `the document has ${String(given)}, and ${String(inUse)} is in use`);
   });
 }
 
@@ -262,12 +255,6 @@ function obstacleOf(pair: Pair, field: Field, then: Json | undefined): string | 
   if (!isAdopted) return fixedMember;
   if (links === undefined) return undefined;
   return (then as readonly string[]).every((link) => isTaken(link, links, pair)) ? undefined : strayLink;
-}
-
-/** The names of the members in which two maps differ. */
-function differingNames(now: Json | undefined, then: Json | undefined): readonly string[] {
-  const names = [then, now].flatMap((map) => (isObject(map) ? Object.keys(map) : []));
-  return [...new Set(names)].filter((name) => !isSame(memberOf(now, name), memberOf(then, name)));
 }
 
 function memberOf(map: Json | undefined, name: string): Json | undefined {
@@ -312,8 +299,12 @@ interface Member {
   readonly value: Json;
 }
 
-/** The members of a map, or of a list of objects with different names, by name; `undefined` for any other value. */
+/**
+ * The members of a map, or of a list of objects with different names, by name; `undefined` for any other value, and for
+ * a secret.
+ */
 function membersOf(value: Json | undefined): ReadonlyMap<string, Member> | undefined {
+  if (isSealed(value)) return undefined;
   if (isObject(value))
     return new Map(Object.entries(value).map(([token, member]) => [token, { token, value: member }]));
   if (value === undefined || !isArray(value) || !value.every(isNamed)) return undefined;

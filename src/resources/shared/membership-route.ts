@@ -2,7 +2,7 @@
  * The routes of a collection whose resources can be created and deleted.
  */
 import { refusedFor, type Context, type DecisionOf } from '../../core/decision.ts';
-import { definitionShape, withPointersOfClient, sealDefinition } from '../../core/definition-seal.ts';
+import { definitionShape, sealDefinition } from '../../core/definition-seal.ts';
 import type { Fields } from '../../core/field.ts';
 import { commandQuery, type CommandRoute, type ItemRoute } from '../../http/route.ts';
 import { isObject, type Json } from '../../json/value.ts';
@@ -53,14 +53,8 @@ export function creating<S extends State, D extends DecisionOf<S>, T>(
       const asked = await sealDefinition(fields, body, { ...secrets, seal: () => Promise.resolve('set') });
       const { name } = isObject(body) ? body : {};
       return ok({
-        decide(snapshot, thing, context) {
-          const decision = create(sealed, thing, snapshot, context);
-          const told =
-            decision.outcome === 'refused'
-              ? { ...decision, problem: withPointersOfClient(fields, decision.problem) }
-              : decision;
-          return refusedFor(faults, snapshot, told);
-        },
+        decide: (snapshot, thing, context) =>
+          refusedFor(faults, snapshot, create(sealed, thing, snapshot, context)),
         asked: { definition: asked.sealed },
         creates: {
           route: item,

@@ -23,6 +23,7 @@ import {
   type TransitionOf,
 } from '../../core/decision.ts';
 import { configuredFields, saveFields, type Field, type Fields } from '../../core/field.ts';
+import { hasSecret } from '../../core/secret.ts';
 import { oneForEachPointer, parseShape } from '../../core/shape.ts';
 import { initialVersion, nextVersion } from '../../core/version.ts';
 import { formatPointer } from '../../json/pointer.ts';
@@ -301,7 +302,7 @@ export function definitionOf(named: NamedResources, thing: ConfiguredEntity): Js
 function isDefinedAs(named: NamedResources, thing: ConfiguredEntity, definition: JsonObject): boolean {
   const present = definitionOf(named, thing);
   const ordered = named.fields.all.flatMap((field): [string, Json][] => {
-    const { documentName: name } = field;
+    const { name } = field;
     const value = inOrderOf(field, present[name], definition[name]);
     return value === undefined ? [] : [[name, value]];
   });
@@ -323,25 +324,16 @@ function differingFields(
 ): readonly Field[] {
   const [now, then] = [configurationOf(named, present), configurationOf(named, wanted)];
   return named.fields.all.filter((field) => {
-    const { [field.documentName]: old = null } = now;
-    const { [field.documentName]: given = null } = then;
+    const { [field.name]: old = null } = now;
+    const { [field.name]: given = null } = then;
     return (
-      field.patched !== false &&
-      (hasSecret(field, given) || !sameJson(inOrderOf(field, old, given) ?? null, given))
+      field.patched !== false && (hasSecret(given) || !sameJson(inOrderOf(field, old, given) ?? null, given))
     );
   });
 }
 
-function hasSecret({ secret, entries }: Field, value: Json): boolean {
-  if (value === null || entries === undefined) return value !== null && secret !== undefined;
-  return (value as readonly JsonObject[]).some((each) =>
-    entries.all.some((field) => hasSecret(field, each[field.documentName] ?? null)),
-  );
-}
-
 function exists(named: NamedResources, present: ConfiguredEntity, differing: readonly Field[]): Problem {
   const others = differing.filter(({ name }) => name !== 'name');
-  const members = others.map(({ name, sealedEntriesOf = name }) => sealedEntriesOf);
   if (others.length === 0)
     return problem(
       'resource-exists',
@@ -349,7 +341,7 @@ function exists(named: NamedResources, present: ConfiguredEntity, differing: rea
     );
   const detail =
     `There is a ${named.singular} named ${quoted(present.name)} already, and it differs from the given one in ` +
-    `${[...new Set(members)].join(', ')}. ${remedyFor(named, present, others)}, or choose another name.`;
+    `${others.map(({ name }) => name).join(', ')}. ${remedyFor(named, present, others)}, or choose another name.`;
   return problem('resource-exists', detail);
 }
 
@@ -387,14 +379,14 @@ function checkDefinition(
 /** The faults of what the gateway counts or sees: no definition can have these members and values. */
 function seenFaults({ all }: Fields, definition: Json): readonly Fault[] {
   const code = 'field-not-modifiable';
-  return all.flatMap(({ documentName, derived, accepts, kept, defined, shape }): readonly Fault[] => {
-    const given = isObject(definition) ? definition[documentName] : undefined;
+  return all.flatMap(({ name, derived, accepts, kept, defined, shape }): readonly Fault[] => {
+    const given = isObject(definition) ? definition[name] : undefined;
     if (given === undefined) return [];
     if (derived === true ? accepts !== undefined : kept === false) {
       const detail = 'is what the gateway counts or sees: leave the member out';
-      return [{ pointer: formatPointer([documentName]), code, detail }];
+      return [{ pointer: formatPointer([name]), code, detail }];
     }
-    const parsed = defined && parseShape(defined, given, [documentName]);
+    const parsed = defined && parseShape(defined, given, [name]);
     if (parsed?.ok !== false) return [];
     if (!parseShape(shape, given).ok) return parsed.faults;
     return parsed.faults.map((fault) => ({

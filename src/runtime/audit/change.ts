@@ -79,22 +79,22 @@ export function toldChange(
   isSecret: (name: string) => boolean,
 ): readonly Json[] {
   const isHidden = (name: string): boolean => namesOfSecrets.has(name) || isSecret(name);
-  return redacted(withoutNamed(change, isHidden) as readonly JsonObject[]);
+  return redacted(without(change, isHidden) as readonly JsonObject[]);
 }
 
 /**
- * A copy without the members that have certain names, at any depth, and without the values of operations on them.
- * @internal
+ * A copy without the members that are hidden, at any depth, and without the values of operations on them. @internal
  */
-export function withoutNamed(value: Json, isHidden: (name: string) => boolean): Json {
-  if (isArray(value)) return value.map((item) => withoutNamed(item, isHidden));
+export function without(value: Json, isHidden: (name: string, member: Json) => boolean): Json {
+  if (isArray(value)) return value.map((item) => without(item, isHidden));
   if (!isObject(value)) return value;
-  const { path } = value;
-  const isOnSecret = typeof path === 'string' && path.split('/').some(isHidden);
-  const kept = pick(value, (name) => !isHidden(name) && !(isOnSecret && name === 'value'));
-  return Object.fromEntries(
-    Object.entries(kept).map(([name, member]) => [name, withoutNamed(member, isHidden)]),
+  const { path, value: written = null } = value;
+  const isOnHidden = typeof path === 'string' && path.split('/').some((token) => isHidden(token, written));
+  const kept = pick(
+    value,
+    (name) => !isHidden(name, value[name] ?? null) && !(isOnHidden && name === 'value'),
   );
+  return Object.fromEntries(Object.entries(kept).map(([name, member]) => [name, without(member, isHidden)]));
 }
 
 /** A command of a sequence. */

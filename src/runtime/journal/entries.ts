@@ -9,12 +9,13 @@ import * as z from 'zod/mini';
 
 import type { EventBase } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
+import { hasSecret } from '../../core/secret.ts';
 import type { Operation } from '../../json/patch.ts';
 import { deepFreeze, isArray, isObject, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
 import type { Entry, EntryEvent } from '../../resources/history.ts';
 import { namedResources, type AdminEvent } from '../../resources/index.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
-import { withoutNamed } from '../audit/change.ts';
+import { without } from '../audit/change.ts';
 import { isDeletion, membersOf, netOf, ownerKey, subjectKey } from './entry-event.ts';
 import { natural } from './record.ts';
 import { Standing } from './standing.ts';
@@ -284,20 +285,23 @@ function joined(events: readonly EntryEvent[]): readonly EntryEvent[] {
   return all;
 }
 
-/** The maps that clients fill with parameters. Their secret entries are elsewhere, sealed. */
+/** The maps that clients fill with parameters. */
 const openMaps: ReadonlySet<string> = new Set(
-  namedResources.flatMap(({ fields }) => fields.all.flatMap(({ sealedEntriesOf }) => sealedEntriesOf ?? [])),
+  namedResources.flatMap(({ fields }) =>
+    fields.all.flatMap(({ name, secretEntries }) => (secretEntries === undefined ? [] : [name])),
+  ),
 );
 
 function withoutPlain(event: EntryEvent, isSecret: (name: string) => boolean): EntryEvent {
+  const isPlain = (name: string, value: Json): boolean => isSecret(name) && !hasSecret(value);
   const clean = (operations: readonly Operation[]): readonly Operation[] =>
     operations.map((operation) =>
       openMaps.has(operation.path.split('/', 2)[1] ?? '')
-        ? (withoutNamed(operation as unknown as JsonObject, isSecret) as unknown as Operation)
+        ? (without(operation as unknown as JsonObject, isPlain) as unknown as Operation)
         : operation,
     );
   const { operations, inverse, definition } = event;
-  if (definition !== undefined && hasPlain(definition, isSecret)) {
+  if (definition !== undefined && hasPlain(definition, isPlain)) {
     const { definition: _, ...rest } = event;
     return rest;
   }
@@ -309,10 +313,12 @@ function withoutPlain(event: EntryEvent, isSecret: (name: string) => boolean): E
 }
 
 /** Whether a definition, or the definition of a listener in it, has a secret parameter in plain text. */
-function hasPlain(definition: Json, isSecret: (name: string) => boolean): boolean {
-  if (isArray(definition)) return definition.some((each) => hasPlain(each, isSecret));
+function hasPlain(definition: Json, isPlain: (name: string, value: Json) => boolean): boolean {
+  if (isArray(definition)) return definition.some((each) => hasPlain(each, isPlain));
   if (!isObject(definition)) return false;
   return Object.entries(definition).some(([name, value]) =>
-    openMaps.has(name) && isObject(value) ? Object.keys(value).some(isSecret) : hasPlain(value, isSecret),
+    openMaps.has(name) && isObject(value)
+      ? Object.entries(value).some((entry) => isPlain(...entry))
+      : hasPlain(value, isPlain),
   );
 }

@@ -64,9 +64,7 @@ const memberNames: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
   namedResources.map(({ singular, fields }) => [
     singular,
     new Map(
-      fields.all.flatMap(({ name, storedName, patchName, sealedEntriesOf: member = name }) =>
-        [name, storedName, patchName].map((each) => [each, member] as const),
-      ),
+      fields.all.flatMap(({ name, patchName }) => [name, patchName].map((each) => [each, name] as const)),
     ),
   ]),
 );

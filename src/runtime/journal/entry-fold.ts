@@ -2,8 +2,7 @@
  * The fold of a record for the history: what is kept of each event, and which events change something.
  */
 import { beginFold } from '../../core/decision.ts';
-import { wholeUpdate } from '../../core/update.ts';
-import { difference } from '../../json/diff.ts';
+import { differenceOf, wholeUpdate } from '../../core/update.ts';
 import type { Operation } from '../../json/patch.ts';
 import { sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import type { EntryEvent } from '../../resources/history.ts';
@@ -114,7 +113,7 @@ function adoptedSettings(
  * nobody may see.
  */
 const leftOut: ReadonlySet<string> = new Set(
-  ['at', 'actor', 'undoes', 'command', 'fleet', 'before', 'after', 'passwordHash'].concat(
+  ['at', 'actor', 'undoes', 'command', 'fleet', 'before', 'after', 'password'].concat(
     'sessions',
     'connections',
   ),
@@ -155,7 +154,7 @@ function inverseOf(
   };
   return isAs(present, decided.before) && isAs(after, decided.after)
     ? inverse
-    : difference(present.settings as JsonObject, after.settings as JsonObject).inverse;
+    : differenceOf(present.settings, after.settings).inverse;
 }
 
 function isStopped(thing: ConfiguredEntity & { readonly state?: string }): boolean {

@@ -6,7 +6,10 @@ import type { Snapshot } from '../../resources/snapshot.ts';
 import type { JournalRecord, Open } from './record.ts';
 import { wholeCommand } from './short-record.ts';
 
-type IntentOf = Pick<JournalRecord & { type: 'intent' }, 'command' | 'resources' | 'part' | 'events' | 'effects'>;
+type IntentOf = Pick<
+  JournalRecord & { type: 'intent' },
+  'command' | 'resources' | 'part' | 'events' | 'effects'
+>;
 
 /**
  * The commands without a last settlement. The lists of an {@link Unsettled} are live: each settlement changes them.

@@ -51,15 +51,15 @@ export interface Passwords {
  * @internal
  */
 export function assertKnownHashes({ users }: Snapshot, hasher: Hasher): void {
-  const isKnown = ({ settings: { passwordHash } }: User): boolean =>
-    hasher.knows === undefined || askHost('hasher.knows', () => hasher.knows?.(passwordHash));
+  const isKnown = ({ settings: { password } }: User): boolean =>
+    hasher.knows === undefined || askHost('hasher.knows', () => hasher.knows?.(password.sealed));
   const names = [...users].filter((user) => !isKnown(user)).map(nameOf);
   if (names.length === 0) return;
   const shown = names.slice(0, 20).map((name) => JSON.stringify(name));
   const more = names.length > 20 ? ` and ${String(names.length - 20)} more` : '';
   throw new Error(
     `The hasher does not know the password hash of ${shown.join(', ')}${more}, so these users could never log in. Give ` +
-      'createAdmin or openAdmin the hasher that made the hashes, or correct passwordHash in the document.',
+      'createAdmin or openAdmin the hasher that made the hashes, or correct the password in the document.',
   );
 }
 
@@ -117,7 +117,7 @@ export function createPasswords(parts: PasswordParts): Passwords {
         if (isRemembered()) return true;
         // Awaited for every user: otherwise the duration of the first log-in would tell whether its user exists.
         const other = await decoy.hash();
-        const hash = user?.settings.passwordHash ?? other;
+        const hash = user?.settings.password.sealed ?? other;
         const matches = await awaitHost('hasher.verify', () => hasher.verify(password, hash));
         if (matches && user !== undefined) logins.add(user, fingerprint);
         else failed.add(network);
@@ -157,7 +157,7 @@ function createRenewal(
     hasher.needsRehash !== undefined && askHost('hasher.needsRehash', () => hasher.needsRehash?.(hash));
   return async (user, share, password) => {
     const { name } = user;
-    const { passwordHash: from } = user.settings;
+    const from = user.settings.password.sealed;
     if (!isCheaper(from) || renewing.has(user) || writer.snapshot.interface.settings.read_only)
       return undefined;
     renewing.add(user);
@@ -173,7 +173,7 @@ function createRenewal(
         actor: name,
       });
       const renewed = writer.snapshot.users.find(name);
-      return renewed?.settings.passwordHash === to ? renewed : undefined;
+      return renewed?.settings.password.sealed === to ? renewed : undefined;
     } finally {
       renewing.delete(user);
     }

@@ -8,8 +8,8 @@
  */
 import { firstPartOf, makesAnything, partsOf, type Changes } from '../../core/decision.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
-import { namesOfSecrets, type AdminEvent, type Effect } from '../../resources/index.ts';
-import { isSealed } from '../../core/secret.ts';
+import type { AdminEvent, Effect } from '../../resources/index.ts';
+import { withSecretsSet } from '../../core/secret.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { sha256 } from './digest.ts';
 
@@ -182,16 +182,19 @@ const unbound: ReadonlySet<string> = new Set(
 function shown(changed: AdminEvent | Effect): JsonObject {
   const { before, after, ...change } = changed as unknown as JsonObject;
   const members = Object.entries(change).filter(([name]) => !unbound.has(name));
-  const said = Object.fromEntries(members.map(([name, value]) => [name, boundPart(name, value)]));
+  const said = boundParts(Object.fromEntries(members));
   if (!isObject(before) || !isObject(after)) return said;
-  return { ...said, changed: differenceOf(secretsSet(before), secretsSet(after)) };
+  return { ...said, changed: differenceOf(boundParts(before), boundParts(after)) };
 }
 
-/** Each sealing gives another text. Replaced before values are compared, so that no mark depends on a secret. */
-function secretsSet(settings: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, boundPart(name, value)]));
+function boundParts(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, boundPart(name, value)]));
 }
 
+/**
+ * A member as the mark binds it. Each sealing gives another text, so secrets are replaced before values are compared:
+ * no mark depends on a secret.
+ */
 function boundPart(name: string, value: Json): Json {
   // The plan shows how long a drain takes: the instants move with the time.
   if (name === 'drain' && isObject(value)) {
@@ -199,10 +202,8 @@ function boundPart(name: string, value: Json): Json {
     return drain;
   }
   // The definition of a resource has its secrets inside, and those of its listeners.
-  if (isArray(value)) return value.map((each) => (isObject(each) ? secretsSet(each) : each));
-  if (name === 'definition' && isObject(value)) return secretsSet(value);
-  if (!namesOfSecrets.has(name)) return value;
-  return isObject(value) ? Object.fromEntries(Object.keys(value).map((entry) => [entry, 'set'])) : 'set';
+  if (name === 'definition' && isObject(value)) return boundParts(value);
+  return withSecretsSet(value);
 }
 
 /**
@@ -230,8 +231,7 @@ function between(name: string, before: Json | undefined, after: Json | undefined
 
 /** JSON with sorted keys, in which a sealed secret is `set`. */
 function canonicalText(value: Json): string {
-  return JSON.stringify(value, (_name, member: Json) => {
-    if (isSealed(member)) return 'set';
+  return JSON.stringify(withSecretsSet(value), (_name, member: Json) => {
     if (!isObject(member)) return member;
     return Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)));
   });

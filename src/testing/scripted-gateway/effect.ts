@@ -188,7 +188,7 @@ type OptionalNames<T> = keyof { [K in keyof T as object extends Pick<T, K> ? K :
 const optionalSettings: Readonly<
   Record<OptionalNames<ServiceSettings & ServerSettings & MonitorSettings>, true>
 > = {
-  ...{ user: true, passwordSealed: true, root_user: true, version_string: true, weightby: true },
+  ...{ user: true, password: true, root_user: true, version_string: true, weightby: true },
   ...{ connection_timeout: true, max_connection: true, strip_db_esc: true, port: true, drain: true },
 };
 

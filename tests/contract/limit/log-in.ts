@@ -68,7 +68,7 @@ async function floods(count: number) {
 /** An interface with a log-in. */
 function locked() {
   const host = guarded('verify', {
-    snapshot: createSnapshot({ users: [{ name: 'ada', passwordHash: 'hash' }] }),
+    snapshot: createSnapshot({ users: [{ name: 'ada', password: { sealed: 'hash' } }] }),
     access: { authenticate: createBasicAuthentication() },
   });
   const request = {

@@ -188,7 +188,9 @@ export const valueLimits: readonly Limit[] = [
     unit: 'characters',
     bounds: 'sealed password of a service in a gateway document',
     beyond: faulty,
-    trial: loads((size) => ({ services: [{ name: 'Sales', router: 'cli', passwordSealed: text(size) }] })),
+    trial: loads((size) => ({
+      services: [{ name: 'Sales', router: 'cli', password: { sealed: text(size) } }],
+    })),
   },
   {
     value: 1024,
@@ -209,7 +211,7 @@ export const valueLimits: readonly Limit[] = [
     unit: 'characters',
     bounds: 'hash of a password in a gateway document',
     beyond: faulty,
-    trial: loads((size) => ({ users: [{ name: 'ada', passwordHash: text(size) }] })),
+    trial: loads((size) => ({ users: [{ name: 'ada', password: { sealed: text(size) } }] })),
   },
   {
     value: 64,

@@ -46,11 +46,11 @@ it('the files of a store have the passwords of services and users sealed or hash
   await before.admin.close();
 
   const after = await openRunning(await openFileStore(directory), { sealer });
-  const { passwordSealed = '' } = after.admin.snapshot.services.find('my-service')?.settings ?? {};
-  expect(await sealer.open(passwordSealed)).toBe(password);
+  const sealed = after.admin.snapshot.services.find('my-service')?.settings.password?.sealed ?? '';
+  expect(await sealer.open(sealed)).toBe(password);
   await after.admin.close();
   for (const kept of [written, await textsIn(directory)]) {
-    expect(kept).toContain('"passwordSealed":"v1.');
+    expect(kept).toContain('"password":{"sealed":"v1.');
     expect(kept).not.toContain(password);
     expect(kept).not.toContain(btoa(password).replace(/=+$/, ''));
   }

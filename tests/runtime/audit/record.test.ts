@@ -136,7 +136,7 @@ describe('the audit record of a request', () => {
   });
 
   it('names the caller who was deleted meanwhile, and the client that left', async () => {
-    const users = ['ada', 'grace'].map((name) => ({ name, passwordHash: 'opaque' }));
+    const users = ['ada', 'grace'].map((name) => ({ name, password: { sealed: 'opaque' } }));
     const { admin, send, short } = guarded({ snapshot: createSnapshot({ users }) });
     expect(await send({ signal: AbortSignal.abort() })).toBe(503);
     const body = async (): Promise<Uint8Array> => {
@@ -269,7 +269,7 @@ const target = '/service/My-Service/stop';
 
 /** An interface that asks for a log-in, and what it has recorded so far. Requests have a wrong one, from the peer a. */
 async function strange(access: AdminOptions['access'] = { authenticate: createBasicAuthentication() }) {
-  const users = [{ name: 'ada', passwordHash: await quickHasher.hash('engine') }];
+  const users = [{ name: 'ada', password: { sealed: await quickHasher.hash('engine') } }];
   const snapshot = createSnapshot({ ...sampleDocument, users });
   const limits = { maxHashesInFlight: 10, maxHashesQueued: 2000 };
   const running = audited(runAdmin({ snapshot, access, limits }));

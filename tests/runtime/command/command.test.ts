@@ -296,7 +296,7 @@ describe('a command with a condition', () => {
     const store = new FailingStore();
     const { admin, clock } = await openRunning(store);
     const create: Transition = (snapshot, context) =>
-      createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context);
+      createUser(snapshot, { name: 'joan', password: { sealed: 'opaque' } }, context);
     // Until the store has tried again, the command is in flight.
     store.failAfter(0, 'rejects, and nothing is kept', 1);
     const creating = admin.execute(create);

@@ -156,7 +156,7 @@ describe('a command that was in flight when the process ended', () => {
     const store = createMemoryStore();
     const { admin } = await openRunning(store);
     const addUser: Transition = (snapshot, context) =>
-      createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);
+      createUser(snapshot, { name: 'newcomer', password: { sealed: 'opaque' } }, context);
     expect((await admin.execute(addUser)).outcome).toBe('accepted');
     const refused = await admin.execute((snapshot, context) => deleteUser(snapshot, 'nobody', context));
     expect(refused.outcome).toBe('refused');

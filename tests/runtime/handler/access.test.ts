@@ -38,8 +38,8 @@ const remove: Transition = (snapshot, context) => deleteUser(snapshot, 'ada', co
 /** An interface whose users are ada and Grace. */
 async function guarded(options: Partial<AdminOptions> = {}): Promise<Running> {
   const users = [
-    { name: 'ada', passwordHash: await hasher.hash('engine') },
-    { name: 'Grace', passwordHash: await hasher.hash('compiler') },
+    { name: 'ada', password: { sealed: await hasher.hash('engine') } },
+    { name: 'Grace', password: { sealed: await hasher.hash('compiler') } },
   ];
   return runAdmin({
     snapshot: createSnapshot({ ...sampleDocument, users }),
@@ -77,7 +77,7 @@ const endings = {
   'given another password': [(snapshot, context) => changePassword(snapshot, 'Ada', 'another', context)],
   'deleted, and created again with another password': [
     remove,
-    (snapshot, context) => createUser(snapshot, { name: 'Ada', passwordHash: 'another' }, context),
+    (snapshot, context) => createUser(snapshot, { name: 'Ada', password: { sealed: 'another' } }, context),
   ],
 } satisfies Record<string, readonly Transition[]>;
 
@@ -379,7 +379,7 @@ describe('audit.record', () => {
   it('leaves a record in the words of the host, without secrets at any depth', async () => {
     const running = runAdmin({ secretParameters: ['token'] });
     const change: HostAttempt['change'] = [
-      { type: 'key.rotated', passwordSealed: 'v1.planted' },
+      { type: 'key.rotated', password: { sealed: 'v1.planted' } },
       { password: 'planted', parameters: { token: 'planted', weight: 1 } },
       { operations: [{ op: 'add', path: '/parameters/token', value: 'planted' }] },
     ];

@@ -196,7 +196,7 @@ describe('a body', () => {
 /** Options of an interface at which ada logs in. */
 async function guarded() {
   const passwordHash = await quickHasher.hash('pw');
-  const users = ['ada', 'eve'].map((name) => ({ name, passwordHash }));
+  const users = ['ada', 'eve'].map((name) => ({ name, password: { sealed: passwordHash } }));
   const snapshot = createSnapshot({ users, services: [{ name: 'My Service', router: 'r' }] });
   return { snapshot, hasher: quickHasher, access: { authenticate: createBasicAuthentication() } };
 }

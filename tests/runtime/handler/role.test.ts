@@ -173,7 +173,7 @@ describe('an interface with roles', () => {
   async function guarded(options: Partial<AdminOptions> = {}): Promise<Running> {
     const names = ['ada', 'bob', 'eve', 'mallory'];
     const users = await Promise.all(
-      names.map(async (name) => ({ name, passwordHash: await quickHasher.hash('pw') })),
+      names.map(async (name) => ({ name, password: { sealed: await quickHasher.hash('pw') } })),
     );
     return runAdmin({
       snapshot: createSnapshot({ ...sampleDocument, users }),

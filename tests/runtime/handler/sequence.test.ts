@@ -98,8 +98,8 @@ describe('the mark of a sequence', () => {
     const commands = [secret('planted-e'), user('planted-f')];
     expect(await send(admin, commands, `?mark=${one.mark}`)).toMatchObject({ status: 204 });
     expect(JSON.stringify([toDocument(admin.snapshot), admin.snapshot])).not.toContain('planted');
-    expect(admin.snapshot.services.find('my-service')?.settings.passwordSealed).not.toBe('planned');
-    expect(admin.snapshot.users.find('joan')?.settings.passwordHash).toMatch(/^\$/);
+    expect(admin.snapshot.services.find('my-service')?.settings.password?.sealed).not.toBe('planned');
+    expect(admin.snapshot.users.find('joan')?.settings.password.sealed).toMatch(/^\$/);
   });
 });
 

@@ -71,7 +71,7 @@ const functions: Readonly<
   closeServiceSessions: (state, context) => closeServiceSessions(state, 'My Service', context),
   closeServerConnections: (state, context) => closeServerConnections(state, 'db-serv-1', context),
   flushLogs,
-  createUser: (state, context) => createUser(state, { name: 'joan', passwordHash: 'x' }, context),
+  createUser: (state, context) => createUser(state, { name: 'joan', password: { sealed: 'x' } }, context),
   changePassword: (state, context) => changePassword(state, 'ada', 'x', context),
   deleteUser: (state, context) => deleteUser(state, 'ada', context),
   revert: (state, context) => revert(stopped)(state, context),

@@ -60,7 +60,7 @@ async function hostOf(
   return {
     snapshot: createSnapshot({
       ...sampleDocument,
-      users: [{ name: 'ada', passwordHash: await quickHasher.hash('engine') }],
+      users: [{ name: 'ada', password: { sealed: await quickHasher.hash('engine') } }],
     }),
     gateway: {
       ...through(call, 'gateway', gateway, ['apply', 'inspect']),

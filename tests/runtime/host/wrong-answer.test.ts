@@ -50,9 +50,9 @@ const notText = resolves(undefined, null, 5, {}, ['text'], '', 'two\nlines', '\u
 const notSentence = [...failures, ...gives('', true, false)];
 const notVerified = resolves({ valid: true }, 'false', 'true', [], 1, 0, '', null, undefined);
 
-const users = [{ name: 'ada', passwordHash: '' }];
+const users = [{ name: 'ada', password: { sealed: '' } }];
 beforeAll(async () => {
-  users.splice(0, 1, { name: 'ada', passwordHash: await quickHasher.hash('engine') });
+  users.splice(0, 1, { name: 'ada', password: { sealed: await quickHasher.hash('engine') } });
 });
 
 const logIn = { authenticate: createBasicAuthentication() };

@@ -95,7 +95,7 @@ describe('a logger', () => {
     const send = (method: string, target: string, body: unknown): Promise<number> =>
       ask(admin, method, target, { headers, body: JSON.stringify(body), peer: '10.0.0.7' });
     await admin.execute((snapshot, context) =>
-      createUser(snapshot, { name: 'joan', passwordHash: planted.hash }, context),
+      createUser(snapshot, { name: 'joan', password: { sealed: planted.hash } }, context),
     );
     for (const path of ['/password', '/router_options/password'])
       await send('PATCH', '/services/my-service', [{ op: 'add', path, value: password }]);

@@ -70,7 +70,7 @@ const document = JSON.stringify({
     { name: 'Hint', module: 'hintfilter', parameters: { match: { value: 'a', configurable: true } } },
     { name: 'Extra', module: 'tee' },
   ],
-  users: ['root', 'eve'].map((name) => ({ name, passwordHash: 'hash of x' })),
+  users: ['root', 'eve'].map((name) => ({ name, password: { sealed: 'hash of x' } })),
 });
 const beginning = [
   `document ${document}`,

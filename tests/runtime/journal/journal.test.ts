@@ -25,7 +25,7 @@ import { closeMine, port, stop, stopMain, stopUnreadably } from '../../support/t
 const adding =
   (name: string): Transition =>
   (snapshot, context) =>
-    createUser(snapshot, { name, passwordHash: 'opaque' }, context);
+    createUser(snapshot, { name, password: { sealed: 'opaque' } }, context);
 const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the journal', () => {

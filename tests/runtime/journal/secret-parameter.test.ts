@@ -55,7 +55,8 @@ const write =
 const writePlain = write({ op: 'add', path: '/parameters/password', value: secret });
 
 function sealedOf({ snapshot: { servers } }: Admin): string {
-  return servers.find('db')?.settings.parametersSealed['password'] ?? '';
+  const password = servers.find('db')?.settings.parameters['password'];
+  return typeof password === 'object' ? password.sealed : '';
 }
 
 /** A store that a life has left, after some commands. */
@@ -101,9 +102,11 @@ describe('a secret parameter that a client sends', () => {
       expect(answer).toMatchObject({ status: 200, body: { [map]: {} } });
       expect(answer.text).not.toMatch(/password|sealed|planted/i);
       const [thing] = admin.snapshot[collection];
-      const sealed = (thing?.settings as unknown as Record<string, Record<string, unknown>>)[`${map}Sealed`];
-      const stored = sealed?.['password'] as string | { readonly value: string };
-      const text = typeof stored === 'string' ? stored : stored.value;
+      const stored = (thing?.settings as unknown as Record<string, Record<string, unknown>>)[map]?.[
+        'password'
+      ];
+      const { value: own } = stored as { readonly value?: unknown };
+      const { sealed: text } = (own ?? stored) as { readonly sealed: string };
       expect(await sealer.open(text)).toBe(secret);
       expect(JSON.stringify(gateway.calls)).not.toContain(secret);
       expect(JSON.stringify(gateway.calls)).toContain(text);
@@ -234,8 +237,11 @@ describe('a store', () => {
   });
 
   it('that differs from the document in secret parameters is told without them', async () => {
-    const sealedIn = (texts: Readonly<Record<string, string>>): Snapshot =>
-      createSnapshot({ servers: [{ ...server, parametersSealed: { ...texts, same: 'v1.planted' } }] });
+    const sealedIn = (texts: Readonly<Record<string, string>>): Snapshot => {
+      const secrets = Object.entries({ ...texts, same: 'v1.planted' });
+      const parameters = Object.fromEntries(secrets.map(([name, sealed]) => [name, { sealed }]));
+      return createSnapshot({ servers: [{ ...server, parameters }] });
+    };
     const store = createMemoryStore();
     const first = sealedIn({ password: 'v1.planted-a', only: 'v1.planted-b' });
     await (await openRunning(store, { snapshot: first })).admin.close();
@@ -245,9 +251,9 @@ describe('a store', () => {
     const [error] = errors;
     if (!(error instanceof DifferingDocumentError)) throw new Error('Nothing was told');
     expect(error.differences.map(({ pointer, detail }) => `${pointer}: ${detail}`)).toEqual([
-      '/servers/0/parametersSealed/password: the document has another secret "password" than the one in use',
-      '/servers/0/parametersSealed/new: the document has a secret "new", and none is in use',
-      '/servers/0/parametersSealed/only: the document has no secret "only", and one is in use',
+      '/servers/0/parameters/password: the document has another secret than the one in use',
+      '/servers/0/parameters/new: the document has a secret, and none is in use',
+      '/servers/0/parameters/only: the document has no secret, and one is in use',
     ]);
     expect(inspect([error, error.differences], { depth: null })).not.toContain('planted');
   });

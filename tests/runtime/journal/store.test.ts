@@ -32,7 +32,7 @@ import { appliedTo, openRunning, sampleClock } from '../../support/running-admin
 import { closeMine, limit, start, stop, stopMain } from '../../support/transition.ts';
 
 const addUser: Transition = (snapshot, context) =>
-  createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);
+  createUser(snapshot, { name: 'newcomer', password: { sealed: 'opaque' } }, context);
 
 describe('an interface with a store', () => {
   // Promise: restart

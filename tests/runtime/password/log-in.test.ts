@@ -276,7 +276,7 @@ describe('a log-in that was verified', () => {
         changePassword(snapshot, 'ada', passwordHash, context);
     const isGone: Transition = (snapshot, context) => deleteUser(snapshot, 'ada', context);
     const isAnother: Transition = (snapshot, context) =>
-      createUser(snapshot, { name: 'ada', passwordHash: another ?? '' }, context);
+      createUser(snapshot, { name: 'ada', password: { sealed: another ?? '' } }, context);
     expect(await statusAfter()).toBe(200);
     expect(await statusAfter(have(another))).toBe(401);
     expect(await statusAfter(have(engine))).toBe(200);
@@ -340,8 +340,8 @@ it.each([
 
 describe('an interface whose users have hashes that the hasher does not know', () => {
   const users = [
-    { name: 'ada', passwordHash: '$2b$10$of-another-hasher' },
-    { name: 'grace', passwordHash: '$scrypt$of-another-hasher' },
+    { name: 'ada', password: { sealed: '$2b$10$of-another-hasher' } },
+    { name: 'grace', password: { sealed: '$scrypt$of-another-hasher' } },
   ];
   const told = /^The hasher does not know the password hash of "ada", "grace"/;
   const authenticate = createBasicAuthentication();
@@ -365,7 +365,10 @@ describe('an interface whose users have hashes that the hasher does not know', (
   });
 
   it('lists 20 users, and says how many more there are', () => {
-    const many = Array.from({ length: 25 }, (_none, at) => ({ name: `u${String(at)}`, passwordHash: 'x' }));
+    const many = Array.from({ length: 25 }, (_none, at) => ({
+      name: `u${String(at)}`,
+      password: { sealed: 'x' },
+    }));
     const start = () => runAdmin({ snapshot: createSnapshot({ users: many }), access: { authenticate } });
     expect(start).toThrow(/"u19" and 5 more, so these users could never log in/);
   });

@@ -140,8 +140,8 @@ const patchType = { 'content-type': 'application/json-patch+json' };
 /** The options of an interface whose user ada has a hash of the older hasher. */
 async function optionsWith(present: Hasher = hasher) {
   const users = [
-    { name: 'ada', passwordHash: await older.hash('engine') },
-    { name: 'Grace', passwordHash: await hasher.hash('compiler') },
+    { name: 'ada', password: { sealed: await older.hash('engine') } },
+    { name: 'Grace', password: { sealed: await hasher.hash('compiler') } },
   ];
   const snapshot = createSnapshot({ users }, { epoch: 'sample' });
   return { snapshot, hasher: present, access: { authenticate: createBasicAuthentication() } };
@@ -164,7 +164,7 @@ async function send(
 const ada = ['ada', 'engine'] as const;
 const grace = ['grace', 'compiler'] as const;
 const hashOf = ({ admin }: Running, name: string): string =>
-  admin.snapshot.users.find(name)?.settings.passwordHash ?? '';
+  admin.snapshot.users.find(name)?.settings.password.sealed ?? '';
 
 /** A hasher that waits with each new hash, and then makes the hash or fails. */
 function createHeldHasher() {

@@ -282,7 +282,7 @@ async function isFree(admin: Admin): Promise<boolean> {
 const creating =
   (name: string, passwordHash: string): Transition =>
   (snapshot, context) =>
-    createUser(snapshot, { name, passwordHash }, context);
+    createUser(snapshot, { name, password: { sealed: passwordHash } }, context);
 
 const oneReader = { limits: { maxEventReaders: 1 } };
 let running: Running | undefined;
@@ -324,7 +324,7 @@ describe('a stream of events', () => {
     expect(JSON.stringify((await reader.next()).value)).toContain('planted-hash');
     const [message] = await stream.messages(1);
     expect(message).toMatchObject({ type: 'user.created', data: { type: 'user.created', name: 'joan' } });
-    expect(JSON.stringify(message)).not.toMatch(/planted-hash|passwordHash/);
+    expect(JSON.stringify(message)).not.toMatch(/planted-hash|sealed/);
   });
 
   it('goes on after the id of a header, which counts more than the parameter', async () => {
@@ -545,7 +545,7 @@ describe('the stream of a caller', () => {
 
   async function guarded({ access, ...options }: Parameters<typeof runAdmin>[0] = {}): Promise<Running> {
     const passwordHash = await quickHasher.hash('pw');
-    const users = ['ada', 'grace', 'joan'].map((name) => ({ name, passwordHash }));
+    const users = ['ada', 'grace', 'joan'].map((name) => ({ name, password: { sealed: passwordHash } }));
     return run({
       snapshot: createSnapshot({ ...sampleDocument, users }),
       hasher: quickHasher,

@@ -239,6 +239,7 @@ describe('inspect of an update', () => {
     expect(Object.keys(gateway.state.filters['hint']?.settings['parameters'] ?? {})).toEqual([
       'match',
       'source',
+      'password',
       'a',
       'b',
     ]);
@@ -593,6 +594,7 @@ describe('the differences between a gateway and a snapshot', () => {
       '/servers/db-serv-1/settings/state: the gateway has ["master","running"], the snapshot ["running"]',
       '/filters/hint/settings/parameters/match: the gateway has {"value":"select","configurable":true}, the snapshot nothing',
       '/filters/hint/settings/parameters/source: the gateway has {"value":"127.0.0.1","configurable":false}, the snapshot nothing',
+      '/filters/hint/settings/parameters/password: the gateway and the snapshot have different sealed texts',
       expect.stringMatching(
         '^/sessions/0: the gateway has {"service":"bare-service",.*}, the snapshot nothing$',
       ),
@@ -606,12 +608,12 @@ describe('the differences between a gateway and a snapshot', () => {
   it('contain no secret', () => {
     const without = createSnapshot({ ...sampleDocument, services: [], sessions: [] });
     const [service, ...services] = sampleDocument.services ?? [];
-    const others = withSecrets('service', 'v1.other');
+    const others = withSecrets('service', 'v1.other', service);
     const document = { ...sampleDocument, services: [{ ...service, ...others }, ...services] };
     const told = gatewayOf().differences(createSnapshot(document as GatewayDocument));
     expect(told).toEqual(
-      Object.entries(others).map(([name, secret]) => {
-        const place = typeof secret === 'string' ? name : `${name}/password`;
+      Object.keys(others).map((name) => {
+        const place = name === 'password' ? name : `${name}/password`;
         return `/services/my-service/settings/${place}: the gateway and the snapshot have different sealed texts`;
       }),
     );

@@ -18,6 +18,15 @@ import { parseInstant } from './time.ts';
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 const hostName = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_.])?$/u;
 
+/** The messages that shapes have of their own, and not of the language that a host has chosen for zod. */
+const said = new Set<string>();
+
+/** The message for a value of a wrong type: the rest of a sentence. */
+export function saying(error: string): { readonly error: string } {
+  said.add(error);
+  return { error };
+}
+
 /** One line of text of at most `length` UTF-16 code units, without control characters or lone surrogates. */
 export function text(length: number): z.ZodMiniString<string> {
   return z.string().check(
@@ -92,7 +101,7 @@ function plainMapOf<T extends z.core.$ZodType>(value: T) {
 
 /** A value of a map of parameters: a number, a text or a boolean. */
 const parameter = [number, text(4096), z.boolean()] as const;
-const notParameter = { error: 'must be a number, a string or a boolean' };
+const notParameter = saying('must be a number, a string or a boolean');
 
 /** Options as clients see them: texts by name. */
 export const options = plainMapOf(text(4096));
@@ -161,7 +170,7 @@ export function hiddenText(longest: number): z.ZodMiniString<string> {
 export function sealed(longest: number, made: string) {
   return z.strictObject(
     { sealed: hiddenText(longest) },
-    { error: `is a secret, and must not be plain text: write { "sealed": … } ${made}` },
+    saying(`is a secret, and must not be plain text: write { "sealed": … } ${made}`),
   );
 }
 
@@ -341,12 +350,9 @@ function meantBy(
   return (
     errors.findLast((issues) => issues.length > 0 && !issues.some(isOther)) ??
     // A union without a message of its own has the general form that people mean.
-    (message === unsaid ? general : undefined)
+    (said.has(message) ? undefined : general)
   );
 }
-
-/** The message of zod where a shape has none. */
-const unsaid = 'Invalid input';
 
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
@@ -361,7 +367,7 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_type':
       if (value === undefined) return 'is required';
-      if (issue.message !== unsaid) return issue.message;
+      if (said.has(issue.message)) return issue.message;
       return `must be ${article(issue.expected)}, not ${article(typeName(value))}`;
     case 'too_small':
       return `must ${bound(issue.origin)} at least ${String(issue.minimum)}${unit(issue.origin, issue.minimum)}`;
@@ -376,7 +382,7 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
     case 'invalid_format':
       return issue.message;
     case 'invalid_union':
-      return issue.message === unsaid ? 'is not valid' : issue.message;
+      return said.has(issue.message) ? issue.message : 'is not valid';
     default:
       return 'is not valid';
   }

@@ -158,7 +158,7 @@ const singleEntry = z.pipe(
   })),
 );
 
-const noParameters = { error: 'must be an object of parameters by name, each { value, configurable }' };
+const noParameters = shape.saying('must be an object of parameters by name, each { value, configurable }');
 
 const fields = defineFields<{
   settings: FilterSettings;

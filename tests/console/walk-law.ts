@@ -76,7 +76,7 @@ const closes = ({ type }: AdminEvent): boolean => type === 'sessions.closed' || 
 
 /** The first row whose words fit counts. */
 const rows: readonly Row[] = [
-  [/^Make .+ read-only$|^Allow changes of /, () => false],
+  [/^Make .+ read-only$|^Allow changes of /s, ({ type }) => type === 'interface.updated'],
   [/^Flush the logs$/, ({ type }) => type === 'logs.flushed'],
   [/^Restore the configuration of /, () => true],
   [/^Abandon /, () => false],

@@ -410,9 +410,30 @@ describe('parseShape', () => {
     expect(shape.parseShape(person, value)).toMatchObject({ ok: false, faults: [{ pointer, detail }] });
   });
 
+  it('has its own sentences, whatever language a host has chosen for zod', () => {
+    const { localeError } = z.config();
+    z.config({ localeError: () => 'Das ist falsch' });
+    try {
+      const detailsOf = (parsed: shape.Parsed<unknown>): readonly string[] =>
+        parsed.ok ? [] : parsed.faults.map(({ detail }) => detail);
+      const numberOrSecret = z.union([z.int(), shape.sealed(9, 'by hand')]);
+      expect(
+        [z.int(), numberOrSecret, shape.sealed(9, 'by hand')].map((each) =>
+          detailsOf(shape.parseShape(each, 'x')),
+        ),
+      ).toEqual([
+        ['must be a number, not a string'],
+        ['must be a number, not a string'],
+        ['is a secret, and must not be plain text: write { "sealed": … } by hand'],
+      ]);
+    } finally {
+      z.config({ localeError });
+    }
+  });
+
   const control = 'must not contain control characters or lone surrogates';
   const notName = 'is not allowed as a name, because { "sealed": … } is a secret; choose another name';
-  const numberOrText = z.union([z.string(), z.int()], { error: 'must be a text or a number' });
+  const numberOrText = z.union([z.string(), z.int()], shape.saying('must be a text or a number'));
   it.each<[z.core.$ZodType, unknown, string]>([
     [shape.port, 0, 'must be at least 1'],
     [shape.port, 65536, 'must be at most 65535'],

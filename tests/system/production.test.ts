@@ -184,6 +184,9 @@ it('the program of the production page serves TLS and a socket, obeys signals, a
   place.run('cp backup/* store/');
   const second = await place.start();
   expect(place.service()).toEqual({ state: 'stopped', max_connection: 6 });
+  // The copy has the read-only mode of its moment.
+  expect(place.put('/service/Echo/start')).toBe('403');
+  expect(place.run('gateway-admin release')).toContain('Done');
   second.signal('SIGKILL');
   await second.ended();
 

@@ -2,7 +2,7 @@
  * Acts: everything that a person can do to the gateway, as data. Each act is an endpoint with what it is given.
  */
 import { linkTo } from 'gateway-admin-core';
-import { closeEach, nameToType, subjectOfSearch } from 'gateway-admin-core/client';
+import { acts, closeEach, nameToType, subjectOfSearch } from 'gateway-admin-core/client';
 import type {
   ActId,
   ChosenSession,
@@ -150,16 +150,21 @@ function onGateway(id: CommandId, title: string): ActRow {
   return { id, act: () => ({ id, title, given: [] }) };
 }
 
-const isStarted = ({ state }: Shown): boolean => state === 'started';
-const isStopped = ({ state }: Shown): boolean => state === 'stopped';
 const isNotDraining = ({ drain }: Shown): boolean => drain === undefined;
 const isInMaintenance = ({ status }: Shown): boolean =>
   (status as readonly string[] | undefined)?.includes('maintenance') === true;
 
+/** The acts that need the name of their resource alone. */
+const verbRows = Object.entries(acts).flatMap(([id, { verb }]) => {
+  if (verb === undefined) return [];
+  const { word, moot } = verb;
+  const isMoot = ({ state }: Shown): boolean => moot !== undefined && state === moot;
+  return [row(id as CommandId, `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`, isMoot)];
+});
+
 /** The acts on a resource, in the order in which they are shown. */
 export const actsOnResource: readonly ActRow[] = [
-  row('services.start', verbs.start, isStarted),
-  row('services.stop', verbs.stop, isStopped),
+  ...verbRows,
   draining('services.drain'),
   row('services.resume', verbs.resume, isNotDraining),
   closing('services.closeSessions', text.closeSessionsOf),
@@ -170,8 +175,6 @@ export const actsOnResource: readonly ActRow[] = [
   row('servers.resume', verbs.resume, isNotDraining),
   closing('servers.closeConnections', text.closeConnectionsOf),
   row('servers.delete', verbs.delete),
-  row('monitors.start', verbs.start, isStarted),
-  row('monitors.stop', verbs.stop, isStopped),
   row('monitors.delete', verbs.delete),
   row('filters.delete', verbs.delete),
   {

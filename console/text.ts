@@ -108,8 +108,6 @@ export const text = {
     acts: 'Actions',
   },
   verbs: {
-    start: 'Start',
-    stop: 'Stop',
     drain: 'Drain',
     resume: 'Resume',
     delete: 'Delete',

@@ -2,7 +2,7 @@
  * The table of commands. A change that follows from the arguments alone is a row here. Every other command is in the
  * file of its subject.
  */
-import type { Client, CommandId } from '../client/index.ts';
+import { acts, type Client, type CommandId, type Verb } from '../client/index.ts';
 import { changing } from './change.ts';
 import { connectionOptions, type Call, type Command } from './command.ts';
 import { completion } from './completion.ts';
@@ -20,6 +20,9 @@ import type { Change } from './plan.ts';
 import { list, show, status } from './reading.ts';
 import { close } from './session.ts';
 
+/** The verbs of the table of acts, each once. */
+const verbs = [...new Set(Object.values(acts).flatMap(({ verb }) => verb ?? []))];
+
 /** Every command, by name, in the order of the help. */
 export const commands: ReadonlyMap<string, Command> = new Map(
   Object.entries({
@@ -28,16 +31,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     show,
     watch,
     events,
-    start: changing({
-      does: 'Starts a service or a monitor.',
-      arguments: resourceWith('start'),
-      change: ({ words: [kind = '', name = ''] }) => onResource('start', kind, name),
-    }),
-    stop: changing({
-      does: 'Stops a service or a monitor. Open sessions continue.',
-      arguments: resourceWith('start'),
-      change: ({ words: [kind = '', name = ''] }) => onResource('stop', kind, name),
-    }),
+    ...Object.fromEntries(verbs.map((verb) => [verb.word, onResource(verb)])),
     drain,
     resume,
     close,
@@ -142,13 +136,22 @@ export const commands: ReadonlyMap<string, Command> = new Map(
   } satisfies Readonly<Record<string, Command>>),
 );
 
-function onResource(verb: 'start' | 'stop', kind: string, name: string): Change {
-  return {
-    title: `${verb} ${kind} ${name}`,
-    subject: subjectOf(kind, name),
-    act: `${kind}s.${verb}` as CommandId,
-    given: [name],
-  };
+/** The command of a verb, for every kind of resource that has it. */
+function onResource({ word, does, note }: Verb): Command {
+  const [kind, name] = resourceWith(word);
+  const kinds = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+  return changing({
+    does: [`${does} ${kinds.format(kind.choices.map((each) => `a ${each}`))}.`, note]
+      .filter(Boolean)
+      .join(' '),
+    arguments: [kind, name],
+    change: ({ words: [given = '', of = ''] }) => ({
+      title: `${word} ${given} ${of}`,
+      subject: subjectOf(given, of),
+      act: `${given}s.${word}` as CommandId,
+      given: [of],
+    }),
+  });
 }
 
 function maintenance(verb: 'set' | 'clear', does: string): Command {

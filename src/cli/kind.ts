@@ -90,7 +90,7 @@ export const configured = plurals.filter((word): word is Configured =>
 );
 
 /** The arguments that name a resource of a kind that has such an endpoint. */
-export function resourceWith(endpoint: 'patch' | 'start' | 'drain') {
+export function resourceWith(endpoint: string) {
   const words = Object.keys(kinds).filter((word) => `${word}s.${endpoint}` in endpoints);
   const names = Object.fromEntries(words.map((word) => [word, word]));
   return [

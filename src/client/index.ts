@@ -5,15 +5,8 @@
  * @packageDocumentation
  */
 
-export {
-  acts,
-  nameToType,
-  subjectOfSearch,
-  type Act,
-  type ActId,
-  type ActPlace,
-  type CommandId,
-} from './act.ts';
+export { acts, type Act, type ActId, type CommandId, type Verb } from '../http/endpoint.ts';
+export { nameToType, subjectOfSearch, type ActPlace } from './act.ts';
 export type { Answer } from './message.ts';
 export { closeEach, type ChosenSession, type CloseEach } from './close-each.ts';
 export {

@@ -1,6 +1,6 @@
 /**
  * The table of endpoints: the method and the path of each, as data that a client can import alone. Routes take their
- * members from here.
+ * members from here. For those that change something, a second table says what a person is asked.
  */
 
 /** One endpoint. @internal */
@@ -101,6 +101,123 @@ export const endpoints = {
 
 /** The name of an endpoint. @internal */
 export type EndpointId = keyof typeof endpoints;
+
+/**
+ * Name of an endpoint that makes a change, such as `services.stop`.
+ *
+ * @beta
+ */
+export type CommandId = {
+  [Id in EndpointId]: (typeof endpoints)[Id] extends { readonly kind: 'command' } ? Id : never;
+}[EndpointId];
+
+/**
+ * Name of an act: the endpoint. `interface.hold` is the patch of the interface that begins the read-only mode.
+ *
+ * @beta
+ */
+export type ActId = CommandId | 'interface.hold';
+
+/**
+ * What a person is asked before an act.
+ *
+ * @beta
+ */
+export interface Act {
+  /** Whose name the person types in the environment `production`: that of the subject, or that of the gateway. */
+  readonly typed: 'subject' | 'gateway' | 'nothing';
+  /**
+   * Who makes the change in a fleet: all `nodes`, or the `node` that is asked, alone. `fleet` is for a change of the
+   * list of nodes.
+   */
+  readonly scope: 'nodes' | 'node' | 'fleet';
+  /** Whether a person is asked everywhere, whatever the plan says. Left out if the plan decides. */
+  readonly asks?: true;
+  /** How a person asks for the act; left out for an act that needs more than the name of its resource. */
+  readonly verb?: Verb;
+}
+
+/**
+ * The verb of an act that needs the name of its resource alone: the command line has a command with this name, and the
+ * page a button.
+ *
+ * @beta
+ */
+export interface Verb {
+  /** The verb, such as `start`. */
+  readonly word: string;
+  /** The same in the help of the command line, such as `Starts`. */
+  readonly does: string;
+  /** A further sentence for the help. */
+  readonly note?: string;
+  /** The state in which the act would change nothing; left out if there is none. */
+  readonly moot?: string;
+}
+
+const start: Verb = { word: 'start', does: 'Starts', moot: 'started' };
+const stop: Verb = { word: 'stop', does: 'Stops', note: 'Open sessions continue.', moot: 'stopped' };
+
+/**
+ * What a person is asked before each act, and how a person asks for it.
+ *
+ * In the environment `production`, a person types the name of the subject before an act that closes, deletes, stops or
+ * drains, and that of the gateway before any other. Nobody types to hold changes off, or to end a drain.
+ *
+ * @example
+ * ```ts
+ * import { acts } from 'gateway-admin-core/client';
+ *
+ * acts['services.stop'].typed; // => 'subject'
+ * acts['services.patch'].typed; // => 'gateway'
+ * acts['services.resume'].typed; // => 'nothing'
+ * ```
+ *
+ * @beta
+ */
+export const acts: Readonly<Record<ActId, Act>> = {
+  'interface.hold': { typed: 'nothing', scope: 'nodes' },
+  'interface.patch': { typed: 'gateway', scope: 'nodes' },
+  'services.start': { typed: 'gateway', scope: 'nodes', verb: start },
+  'services.stop': { typed: 'subject', scope: 'nodes', verb: stop },
+  'services.drain': { typed: 'subject', scope: 'nodes' },
+  'services.resume': { typed: 'nothing', scope: 'nodes' },
+  'services.patch': { typed: 'gateway', scope: 'nodes' },
+  'services.create': { typed: 'gateway', scope: 'nodes' },
+  'services.delete': { typed: 'subject', scope: 'nodes' },
+  'services.createListener': { typed: 'gateway', scope: 'nodes' },
+  'services.deleteListener': { typed: 'subject', scope: 'nodes' },
+  'services.closeSessions': { typed: 'subject', scope: 'node' },
+  'servers.setMaintenance': { typed: 'gateway', scope: 'nodes' },
+  'servers.clearMaintenance': { typed: 'gateway', scope: 'nodes' },
+  'servers.drain': { typed: 'subject', scope: 'nodes' },
+  'servers.resume': { typed: 'nothing', scope: 'nodes' },
+  'servers.patch': { typed: 'gateway', scope: 'nodes' },
+  'servers.create': { typed: 'gateway', scope: 'nodes' },
+  'servers.delete': { typed: 'subject', scope: 'nodes' },
+  'servers.closeConnections': { typed: 'subject', scope: 'node' },
+  'monitors.start': { typed: 'gateway', scope: 'nodes', verb: start },
+  'monitors.stop': { typed: 'subject', scope: 'nodes', verb: stop },
+  'monitors.patch': { typed: 'gateway', scope: 'nodes' },
+  'monitors.create': { typed: 'gateway', scope: 'nodes' },
+  'monitors.delete': { typed: 'subject', scope: 'nodes' },
+  'filters.patch': { typed: 'gateway', scope: 'nodes' },
+  'filters.create': { typed: 'gateway', scope: 'nodes' },
+  'filters.delete': { typed: 'subject', scope: 'nodes' },
+  'sessions.close': { typed: 'subject', scope: 'node' },
+  'sessions.closeMany': { typed: 'subject', scope: 'node' },
+  'users.create': { typed: 'gateway', scope: 'nodes' },
+  'users.patch': { typed: 'gateway', scope: 'nodes' },
+  'users.delete': { typed: 'subject', scope: 'nodes' },
+  'gateway.flushLogs': { typed: 'gateway', scope: 'node' },
+  'commands.abandon': { typed: 'gateway', scope: 'node', asks: true },
+  'history.undo': { typed: 'gateway', scope: 'nodes' },
+  'history.restore': { typed: 'gateway', scope: 'nodes', asks: true },
+  'sequence.send': { typed: 'gateway', scope: 'nodes', asks: true },
+  // The name of a document does not say what changes.
+  'document.adopt': { typed: 'gateway', scope: 'nodes', asks: true },
+  'fleet.retry': { typed: 'gateway', scope: 'node' },
+  'fleet.forget': { typed: 'subject', scope: 'fleet', asks: true },
+};
 
 /** The members of a route that the table gives. @internal */
 export function endpoint<const Id extends EndpointId>(

@@ -154,8 +154,8 @@ export function keepingDrains<S extends State>(snapshot: S, given: S): S {
 }
 
 /**
- * The snapshot of a document from a client. A drain that is not in use yet is that of the client, and not of the user whom
- * the document names: what the drain closes later is closed in the name of `by`.
+ * The snapshot of a document from a client. A drain that is not in use yet is that of the client, and not of the user
+ * whom the document names: what the drain closes later is closed in the name of `by`.
  *
  * @param actor - the client; `undefined` if the client is unknown
  * @internal

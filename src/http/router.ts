@@ -52,16 +52,27 @@ export function createRouter<T extends Routable>(routes: Iterable<T>): Router<T>
   return {
     match(method, path) {
       const segments = segmentsOf(path);
-      let place: Place<T> | undefined = root;
-      for (const segment of segments)
-        place = place?.fixed.get(segment) ?? (segment === '' ? undefined : place?.variable);
-      const known = place?.known;
+      const known = knownAt(root, segments);
       if (known === undefined) return { found: 'nothing' };
       const route = known.routes.get(method === 'HEAD' ? 'GET' : method);
       if (route === undefined) return { found: 'path', path: known };
       return bind(route, known, segments);
     },
   };
+}
+
+/** The known path of these segments. A variable segment can be as a fixed one that leads elsewhere. */
+function knownAt<T>(
+  place: Place<T> | undefined,
+  segments: readonly string[],
+  from = 0,
+): KnownPath<T> | undefined {
+  const segment = segments[from];
+  if (place === undefined || segment === undefined) return place?.known;
+  return (
+    knownAt(place.fixed.get(segment), segments, from + 1) ??
+    (segment === '' ? undefined : knownAt(place.variable, segments, from + 1))
+  );
 }
 
 function bind<T>(route: T, { variables }: KnownPath<T>, segments: readonly string[]): Match<T> {

@@ -18,6 +18,7 @@ import { loadDocument } from './document.ts';
 import { adoptDocument, combineNamed, namedResources, type Decision } from './index.ts';
 import { nothingCompared } from './shared/adoption.ts';
 import type { NamedResources } from './shared/kind.ts';
+import { withOwnDrains } from './shared/returning-drain.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** The kinds that a running interface takes over from a document. @internal */
@@ -174,7 +175,7 @@ export function adoptPartial(
     const asked = adopted.filter(({ collection }) => only?.includes(collection) !== false);
     return unchanged(snapshot, [], [...notes, nothingCompared(asked)]);
   }
-  const whole = completed(partial, snapshot);
+  const whole = withOwnDrains(snapshot, completed(partial, snapshot), context);
   const decision = adoptDocument(snapshot, whole, context, { prune, allowEmpty });
   const all = [...notes, ...newPartsLeft(partial, snapshot)];
   if (all.length === 0) return decision;

@@ -21,6 +21,7 @@ const routes: readonly (Routable & { readonly id: string })[] = [
   { id: 'part', method: 'GET', path: '/things/:name/parts/:part', aliases: [] },
   { id: 'close', method: 'DELETE', path: '/things/:name/parts/:part', aliases: [] },
   { id: 'self', method: 'GET', path: '/self', aliases: [] },
+  { id: 'again', method: 'POST', path: '/things/late/again', aliases: [] },
 ];
 const { match } = createRouter(routes);
 
@@ -70,6 +71,10 @@ describe('a router', () => {
     ['PUT', '/things/a/stop/', 'stop "a"'],
     ['DELETE', '/things/a/parts', 'drop "a"'],
     ['GET', '/self', 'self'],
+    ['POST', '/things/late/again', 'again'],
+    ['GET', '/things/late', 'get "late"'],
+    ['PUT', '/things/late/stop', 'stop "late"'],
+    ['GET', '/things/late/parts/again', 'part "late" "again"'],
     ['DELETE', '/things/MY%20a/parts/b%252F/', 'close "MY a" "b%2F"'],
     ['PUT', '/things/a/parts/b', 'GET, HEAD, DELETE, OPTIONS'],
     ['POST', '/things', 'GET, HEAD, OPTIONS'],

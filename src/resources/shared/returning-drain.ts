@@ -4,6 +4,7 @@
  */
 import { Batch } from '../../core/batch.ts';
 import type { Named } from '../../core/collection.ts';
+import type { Context } from '../../core/decision.ts';
 import type { Note } from '../../core/note.ts';
 import { parseInstant } from '../../core/time.ts';
 import type { Operation, ParsedOperation } from '../../json/patch.ts';
@@ -150,6 +151,41 @@ export function keepingDrains<S extends State>(snapshot: S, given: S): S {
   }, given);
   change.batch.end();
   return Object.freeze(next);
+}
+
+/**
+ * The snapshot of a document from a client. A drain that is not in use yet is that of the client, and not of the user
+ * whom the document names: what the drain closes later is closed in the name of `by`.
+ *
+ * @param actor - the client; `undefined` if the client is unknown
+ * @internal
+ */
+export function withOwnDrains<S extends State>(
+  snapshot: S,
+  given: S,
+  { now, actor }: Pick<Context, 'now' | 'actor'>,
+): S {
+  const change = { revision: given.revision, origin: 'report', batch: new Batch() } as const;
+  const next = drainingIn(given).reduce((taken, { collection, key }) => {
+    const named = { collection } as Named<Drainable>;
+    const [present, wanted] = [find(snapshot, named, key), find(taken, named, key)];
+    if (wanted?.settings.drain === undefined) return taken;
+    const { by: _by, ...asked } = wanted.settings.drain;
+    const own = { ...asked, ...(actor === undefined ? {} : { by: actor }) };
+    const inUse = present?.settings.drain;
+    const drain = Object.freeze(isEqualTo(inUse, asked, now) ? inUse : own);
+    const settings = Object.freeze({ ...wanted.settings, drain });
+    return put(taken, named, Object.freeze({ ...wanted, settings }), change);
+  }, given);
+  change.batch.end();
+  return Object.freeze(next);
+}
+
+/** Whether a drain in use is as a client asks for: with the deadline, or without a deadline that has passed. */
+function isEqualTo(inUse: AnyDrain | undefined, asked: AnyDrain, now: number): inUse is AnyDrain {
+  if (inUse === undefined) return false;
+  const { by: _by, ...present } = inUse;
+  return sameJson(present, asked) || sameJson(present, drainBroughtBack(asked, now));
 }
 
 function withDrainOf(drain: AnyDrain, wanted: Drainable & { readonly state?: LifecycleState }): Drainable {

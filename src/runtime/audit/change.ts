@@ -6,6 +6,7 @@
  */
 import { partsOf, type Changes } from '../../core/decision.ts';
 import { copyJson } from '../../json/copy.ts';
+import { parsePointer } from '../../json/pointer.ts';
 import { isArray, isObject, setMember, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
 import { namesOfSecrets, redactSecrets, type AdminEvent, type Effect } from '../../resources/index.ts';
 
@@ -82,18 +83,15 @@ export function toldChange(
   return redacted(without(change, isHidden) as readonly JsonObject[]);
 }
 
-/**
- * A copy without the members that are hidden, at any depth, and without the values of operations on them. @internal
- */
-export function without(value: Json, isHidden: (name: string, member: Json) => boolean): Json {
+/** A copy without the members that are hidden, at any depth, and without the values of operations on them. */
+function without(value: Json, isHidden: (name: string) => boolean): Json {
   if (isArray(value)) return value.map((item) => without(item, isHidden));
   if (!isObject(value)) return value;
-  const { path, value: written = null } = value;
-  const isOnHidden = typeof path === 'string' && path.split('/').some((token) => isHidden(token, written));
-  const kept = pick(
-    value,
-    (name) => !isHidden(name, value[name] ?? null) && !(isOnHidden && name === 'value'),
-  );
+  const { path } = value;
+  // What is no pointer can name a secret too.
+  const tokens = typeof path === 'string' ? (parsePointer(path) ?? path.split('/')) : [];
+  const isOnHidden = tokens.some(isHidden);
+  const kept = pick(value, (name) => !isHidden(name) && !(isOnHidden && name === 'value'));
   return Object.fromEntries(Object.entries(kept).map(([name, member]) => [name, without(member, isHidden)]));
 }
 

@@ -11,11 +11,11 @@ import type { EventBase } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
 import { hasSecret } from '../../core/secret.ts';
 import type { Operation } from '../../json/patch.ts';
-import { deepFreeze, isArray, isObject, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
+import { parsePointer } from '../../json/pointer.ts';
+import { deepFreeze, isArray, isObject, sizeOf, type Json } from '../../json/value.ts';
 import type { Entry, EntryEvent } from '../../resources/history.ts';
 import { namedResources, type AdminEvent } from '../../resources/index.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
-import { without } from '../audit/change.ts';
 import { isDeletion, membersOf, netOf, ownerKey, subjectKey } from './entry-event.ts';
 import { natural } from './record.ts';
 import { Standing } from './standing.ts';
@@ -285,21 +285,24 @@ function joined(events: readonly EntryEvent[]): readonly EntryEvent[] {
   return all;
 }
 
-/** The maps that clients fill with parameters. */
-const openMaps: ReadonlySet<string> = new Set(
-  namedResources.flatMap(({ fields }) =>
-    fields.all.flatMap(({ name, secretEntries }) => (secretEntries === undefined ? [] : [name])),
-  ),
+const secretiveFields = namedResources.flatMap(({ fields }) =>
+  fields.all.filter(({ secretEntries }) => secretEntries !== undefined),
 );
 
+/** The maps that clients fill with parameters. */
+const openMaps: ReadonlySet<string> = new Set(secretiveFields.map(({ name }) => name));
+
+/** The members of a parameter that are secret with its name, such as the value, and not whether it is configurable. */
+const secretMembers: ReadonlySet<unknown> = new Set(
+  secretiveFields.map(({ secretEntries }) => secretEntries),
+);
+
+type IsPlain = (name: string, value: Json) => boolean;
+
 function withoutPlain(event: EntryEvent, isSecret: (name: string) => boolean): EntryEvent {
-  const isPlain = (name: string, value: Json): boolean => isSecret(name) && !hasSecret(value);
+  const isPlain: IsPlain = (name, value) => isSecret(name) && !hasSecret(value);
   const clean = (operations: readonly Operation[]): readonly Operation[] =>
-    operations.map((operation) =>
-      openMaps.has(operation.path.split('/', 2)[1] ?? '')
-        ? (without(operation as unknown as JsonObject, isPlain) as unknown as Operation)
-        : operation,
-    );
+    operations.map((operation) => withoutPlainValue(operation, isPlain));
   const { operations, inverse, definition } = event;
   if (definition !== undefined && hasPlain(definition, isPlain)) {
     const { definition: _, ...rest } = event;
@@ -312,8 +315,23 @@ function withoutPlain(event: EntryEvent, isSecret: (name: string) => boolean): E
   };
 }
 
+/** An operation without a value that is plain text. Of the value for a whole map, such entries are left out. */
+function withoutPlainValue(operation: Operation, isPlain: IsPlain): Operation {
+  if (!('value' in operation)) return operation;
+  const { value, ...rest } = operation;
+  const [map = '', name, member] = parsePointer(operation.path) ?? [];
+  if (!openMaps.has(map)) return operation;
+  if (name === undefined) {
+    if (!isObject(value)) return operation;
+    const entries = Object.entries(value).filter((entry) => !isPlain(...entry));
+    return { ...operation, value: Object.fromEntries(entries) };
+  }
+  const isWhole = member === undefined || secretMembers.has(member);
+  return isWhole && isPlain(name, value) ? (rest as Operation) : operation;
+}
+
 /** Whether a definition, or the definition of a listener in it, has a secret parameter in plain text. */
-function hasPlain(definition: Json, isPlain: (name: string, value: Json) => boolean): boolean {
+function hasPlain(definition: Json, isPlain: IsPlain): boolean {
   if (isArray(definition)) return definition.some((each) => hasPlain(each, isPlain));
   if (!isObject(definition)) return false;
   return Object.entries(definition).some(([name, value]) =>

@@ -377,11 +377,12 @@ describe('the guard of an endpoint of the host', () => {
 
 describe('audit.record', () => {
   it('leaves a record in the words of the host, without secrets at any depth', async () => {
-    const running = runAdmin({ secretParameters: ['token'] });
+    const running = runAdmin({ secretParameters: ['token', 'a/b'] });
     const change: HostAttempt['change'] = [
       { type: 'key.rotated', password: { sealed: 'v1.planted' } },
       { password: 'planted', parameters: { token: 'planted', weight: 1 } },
       { operations: [{ op: 'add', path: '/parameters/token', value: 'planted' }] },
+      { operations: [{ op: 'add', path: '/parameters/a~1b', value: 'planted' }] },
     ];
     const resources = ['/servers/db-serv-1'];
     const attempt = { request: post, principal: { name: 'ada' }, outcome: 'accepted', resources } as const;
@@ -390,7 +391,12 @@ describe('audit.record', () => {
       {
         ...{ kind: 'write', actor: 'ada', peer: '10.0.0.9', resources, outcome: 'accepted', revision: 0 },
         route: { id: 'host', method: 'POST', path: '/rotate' },
-        change: [{ type: 'key.rotated' }, { parameters: { weight: 1 } }, { operations: [{ op: 'add' }] }],
+        change: [
+          { type: 'key.rotated' },
+          { parameters: { weight: 1 } },
+          { operations: [{ op: 'add' }] },
+          { operations: [{ op: 'add' }] },
+        ],
       },
     ]);
     expect(JSON.stringify(records)).not.toContain('planted');

@@ -6,6 +6,7 @@ import { inspect } from 'node:util';
 
 import { describe, expect, it } from '@jest/globals';
 import {
+  adoptDocument,
   createMemoryStore,
   createSecretSealer,
   createSnapshot,
@@ -213,6 +214,43 @@ describe('a store', () => {
     expect((await patch(admin, '/servers/db', setPassword('a new secret'))).status).toBe(200);
     await admin.close();
     expect(JSON.stringify(await store.load())).not.toMatch(/planted|a new secret/);
+  });
+
+  // Any name can be declared, also the name of a member of an operation.
+  it.each(['token', 'a/b', 'a~b', 'op', 'path', 'value', 'type'])(
+    'shows and keeps no plain text of a parameter that is declared secret later: %s',
+    async (name) => {
+      const place = `/parameters/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const store = await storeAfter(
+        {},
+        write({ op: 'add', path: '/parameters/weight', value: 7 }),
+        write({ op: 'add', path: place, value: secret }),
+        write({ op: 'remove', path: place }),
+      );
+      const { admin } = await openRunning(store, { snapshot, sealer, secretParameters: [name] });
+      const { send } = await transports.core(admin);
+      const { body } = await send('GET', '/history?fields=undo,events');
+      expect(JSON.stringify(body)).not.toContain(secret);
+      expect(body).toMatchObject([{ undo: 'refused' }, { undo: 'refused' }, { undo: 'possible' }]);
+      expect(JSON.stringify(await store.load())).not.toContain(secret);
+      await admin.close();
+    },
+  );
+
+  it('takes back after a restart whether a secret parameter is configurable', async () => {
+    const store = createMemoryStore();
+    const hint = (configurable: boolean): Snapshot =>
+      createSnapshot({
+        filters: [{ ...filter, parameters: { token: { value: { sealed: 'opaque' }, configurable } } }],
+      });
+    const options = { snapshot: hint(true), sealer, secretParameters: ['token'] };
+    const first = await openRunning(store, options);
+    await first.admin.execute((state, context) => adoptDocument(state, hint(false), context));
+    await first.admin.close();
+    const { admin } = await openRunning(store, options);
+    const { send } = await transports.core(admin);
+    expect((await send('GET', '/history?fields=undo')).body).toEqual([{ undo: 'possible' }]);
+    await admin.close();
   });
 
   it('is not opened if a command in flight has the plain text', async () => {

@@ -52,10 +52,7 @@ export function createRouter<T extends Routable>(routes: Iterable<T>): Router<T>
   return {
     match(method, path) {
       const segments = segmentsOf(path);
-      let place: Place<T> | undefined = root;
-      for (const segment of segments)
-        place = place?.fixed.get(segment) ?? (segment === '' ? undefined : place?.variable);
-      const known = place?.known;
+      const known = knownBelow(root, segments, 0);
       if (known === undefined) return { found: 'nothing' };
       const route = known.routes.get(method === 'HEAD' ? 'GET' : method);
       if (route === undefined) return { found: 'path', path: known };
@@ -87,6 +84,20 @@ interface Place<T> {
   variable?: Place<T>;
   /** The path that ends here. */
   known?: KnownPath<T>;
+}
+
+/** The known path that the segments from a position on lead to. A fixed segment without one gives way to a variable. */
+function knownBelow<T>(
+  { fixed, variable, known }: Place<T>,
+  segments: readonly string[],
+  position: number,
+): KnownPath<T> | undefined {
+  const segment = segments[position];
+  if (segment === undefined) return known;
+  const next = fixed.get(segment);
+  const found = next && knownBelow(next, segments, position + 1);
+  if (found !== undefined || variable === undefined || segment === '') return found;
+  return knownBelow(variable, segments, position + 1);
 }
 
 function treeOf<T extends Routable>(routes: Iterable<T>): Place<T> {

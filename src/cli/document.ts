@@ -25,7 +25,7 @@ export const apply: Command = {
   ],
   async run(call) {
     const { applyDocument } = await import('./apply.ts');
-    await applyDocument(call, call.has('dry-run'));
+    await applyDocument(call);
   },
 };
 
@@ -39,8 +39,8 @@ export const plan: Command = {
     ...connectionOptions,
   },
   async run(call) {
-    const { applyDocument } = await import('./apply.ts');
-    await applyDocument(call, true);
+    const { planDocument } = await import('./apply.ts');
+    await planDocument(call);
   },
 };
 

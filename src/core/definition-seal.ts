@@ -94,7 +94,7 @@ function withoutMembers(object: JsonObject, names: readonly string[]): JsonObjec
  * @internal
  */
 export async function sealEntry(
-  fields: Fields,
+  fields: Pick<Fields, 'all'>,
   entry: Json,
   { seal, isSecretParameter }: SealingPorts,
 ): Promise<Sealing<Json>> {
@@ -130,7 +130,7 @@ interface Sealer extends Pick<SecretPorts, 'isSecretParameter'> {
 }
 
 async function sealMembers(
-  fields: Fields,
+  fields: Pick<Fields, 'all'>,
   entry: JsonObject,
   path: Path,
   sealer: Sealer,

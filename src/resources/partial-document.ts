@@ -40,6 +40,11 @@ export function comparedIn({ only }: Pick<Extent, 'only'>): readonly NamedResour
   return adopted.filter(({ collection }) => only?.includes(collection) !== false);
 }
 
+/** Whether the lists of parts are compared, which are the listeners of services. @internal */
+export function comparesParts({ only }: Pick<Extent, 'only'>): boolean {
+  return only?.includes('listeners') !== false;
+}
+
 /** A document that was read. @internal */
 export interface PartialDocument {
   /** The snapshot of the document, which has the lists that are compared. */
@@ -75,10 +80,10 @@ export function* readPartial(
   const others = Object.entries(members).filter(([name]) =>
     adopted.every((each) => each.collection !== name),
   );
-  const hasListeners = only?.includes('listeners') !== false;
+  const hasParts = comparesParts({ only });
   const lists = comparedIn({ only }).flatMap((named) => {
     const { [named.collection]: list } = members;
-    return list === undefined ? [] : [listOf(named, list, hasListeners)];
+    return list === undefined ? [] : [listOf(named, list, hasParts)];
   });
   const whole = Object.fromEntries([...others.flatMap(checkedPart), ...lists.map(({ member }) => member)]);
   const pruned = new Set(prune ? lists.map(({ member: [collection] }) => collection) : []);

@@ -12,6 +12,7 @@ import { faultsOf, ok, problemOf, type Fault, type Result } from '../../problem.
 import {
   adoptPartial,
   comparedIn,
+  comparesParts,
   mostFaults,
   readPartial,
   type Extent,
@@ -71,7 +72,9 @@ async function sealDocument(
   const document = new Map(Object.entries(body));
   const faults: Fault[] = [];
   let isOver = beginPiece();
+  const hasParts = comparesParts(extent);
   for (const { collection, fields } of comparedIn(extent)) {
+    const all = fields.all.filter(({ entries }) => hasParts || entries === undefined);
     const list = document.get(collection);
     if (list === undefined || !isArray(list)) continue;
     const entries: Json[] = [];
@@ -79,7 +82,7 @@ async function sealDocument(
       const place = `/${collection}/${String(at)}`;
       if (sizeOf(entry, mostOfEntry) > mostOfEntry)
         return { ok: false, problem: problemOf([tooLarge(place)]) };
-      const { sealed, faults: own } = await sealEntry(fields, entry, secrets);
+      const { sealed, faults: own } = await sealEntry({ all }, entry, secrets);
       entries.push(sealed);
       for (const fault of own) faults.push({ ...fault, pointer: `${place}${fault.pointer}` });
       if (faults.length >= mostFaults) return { ok: false, problem: problemOf(faults) };

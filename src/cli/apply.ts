@@ -8,7 +8,7 @@ import { CommandError, exitCodes, type Call } from './command.ts';
 import { connect } from './connection.ts';
 import { safeText } from './output.ts';
 import { documentIn } from './parts.ts';
-import { placeOf } from './place.ts';
+import { placeOf, type GatewayPlace } from './place.ts';
 import {
   acceptedPlan,
   changeCountOf,
@@ -19,14 +19,61 @@ import {
   type Accepted,
   type Change,
   type Notes,
+  type PlannedChange,
 } from './plan.ts';
 
-/** Makes the changes that the document asks for, all or none, after a yes. A dry run only prints the changes. */
-export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
-  const { output, surroundings } = call;
+/** Prints the changes that the document asks for. */
+export async function planDocument(call: Call): Promise<void> {
+  const { output } = call;
+  const found = await findChanges(call);
+  const { planned, place, isEqual, file } = found;
+  if (output.isJson) output.json(shownPlan(found.whole));
+  else {
+    tell(call, found);
+    if (!isEqual) {
+      printChanges(call, planned.plan);
+      output.lines(...consequenceLines(planned, place).map(safeText));
+    }
+    output.lines(nothingDoneOn(place.text));
+  }
+  if (call.has('exit-code') && !isEqual)
+    throw new CommandError(`The gateway differs from ${safeText(file)}.`, exitCodes.differs);
+}
+
+/** Makes the changes that the document asks for, all or none, after a yes. */
+export async function applyDocument(call: Call): Promise<void> {
+  if (call.has('dry-run')) return planDocument(call);
+  const { output } = call;
+  const found = await findChanges(call);
+  const { client, planned, place, isEqual } = found;
+  tell(call, found);
+  if (isEqual) return;
+  if (!output.isJson) {
+    printChanges(call, planned.plan);
+    // The notes of a change go to the standard error.
+    output.lines(...countLines(planned, place).map(safeText));
+  }
+  await makeAsPlanned(call, client, planned, place);
+}
+
+/** What a document changes. */
+interface Found {
+  readonly file: string;
+  readonly client: Client;
+  /** The plan with all its notes. */
+  readonly whole: Accepted;
+  /** The change, without the notes about the document. */
+  readonly planned: PlannedChange;
+  /** The notes about the document. */
+  readonly told: Notes;
+  readonly place: GatewayPlace;
+  readonly isEqual: boolean;
+}
+
+async function findChanges(call: Call): Promise<Found> {
   const [file = ''] = call.words;
   const options = extentOf(call);
-  const document = (await documentIn(file, surroundings)) as Parameters<Client['document']['adopt']>[0];
+  const document = (await documentIn(file, call.surroundings)) as Parameters<Client['document']['adopt']>[0];
   const client = await connect(call);
   const change: Change = {
     title: `apply ${file}`,
@@ -41,22 +88,21 @@ export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   const whole = acceptedPlan(valueOf(await client.document.adopt.plan(document, options), change));
   const { plan, told } = withoutTold(whole);
   const place = await placeOf(call, client);
-  const isEqual = plan.outcome === 'unchanged';
-  if (isDry && output.isJson) output.json(shownPlan(whole));
-  else {
-    for (const { detail } of told) output.note(safeText(detail));
-    const found = { change, plan };
-    if (isEqual) sayNothingToDo(call, equalText(told, place.text, file));
-    else if (!output.isJson) {
-      printChanges(call, plan);
-      // The notes of a change go to the standard error.
-      output.lines(...(isDry ? consequenceLines : countLines)(found, place).map(safeText));
-    }
-    if (isDry) output.lines(nothingDoneOn(place.text));
-    else if (!isEqual) await makeAsPlanned(call, client, found, place);
-  }
-  if (call.has('exit-code') && !isEqual)
-    throw new CommandError(`The gateway differs from ${safeText(file)}.`, exitCodes.differs);
+  return {
+    file,
+    client,
+    whole,
+    planned: { change, plan },
+    told,
+    place,
+    isEqual: plan.outcome === 'unchanged',
+  };
+}
+
+/** Says what of the document is not applied, and whether there is anything to do. */
+function tell(call: Call, { told, isEqual, place, file }: Found): void {
+  for (const { detail } of told) call.output.note(safeText(detail));
+  if (isEqual) sayNothingToDo(call, equalText(told, place.text, file));
 }
 
 function extentOf(call: Call): DocumentExtent {

@@ -21,11 +21,11 @@ export const apply: Command = {
     'created and changed, and services and monitors are started or stopped: all changes are made, or none. A resource',
     'that the document leaves out stays as it is; with --prune, the resource is deleted. A kind that the document does',
     'not name, such as "services", is not compared; an empty list says that there is none. A setting that a resource of',
-    'the document leaves out is removed. Users and secrets are never changed.',
+    'the document leaves out is removed. A secret that the document leaves out stays, and users are never changed.',
   ],
   async run(call) {
     const { applyDocument } = await import('./apply.ts');
-    await applyDocument(call, call.has('dry-run'));
+    await applyDocument(call);
   },
 };
 
@@ -39,8 +39,8 @@ export const plan: Command = {
     ...connectionOptions,
   },
   async run(call) {
-    const { applyDocument } = await import('./apply.ts');
-    await applyDocument(call, true);
+    const { planDocument } = await import('./apply.ts');
+    await planDocument(call);
   },
 };
 

@@ -12,7 +12,7 @@ import { formatPointer } from '../json/pointer.ts';
 import type { Fault, ProblemCode } from '../problem.ts';
 import { asStored, isEntrySealed, objectOf, type Field, type Fields } from './field.ts';
 import { notStorable } from './patch-seal.ts';
-import { passwordFault, unsealable, type Sealing, type SecretPorts } from './secret.ts';
+import { isSealed, passwordFault, unsealable, type Sealing, type SecretPorts } from './secret.ts';
 import { mostMembers, type ObjectShape } from './shape.ts';
 
 /**
@@ -89,11 +89,12 @@ function withoutMembers(object: JsonObject, names: readonly string[]): JsonObjec
  * Seals the secrets in an entry of a gateway document from a client. No text from a client passes for sealed text.
  *
  * @returns the entry as a document has it, with the faults `password-unacceptable` of a value that cannot be a secret,
- *   `secret-not-storable` of a secret that could not be read after a restart, and `field-unknown` of sealed text
+ *   `secret-not-storable` of a secret that could not be read after a restart, and `validation-failed` of sealed text
+ *   in any other place
  * @internal
  */
 export async function sealEntry(
-  fields: Fields,
+  fields: Pick<Fields, 'all'>,
   entry: Json,
   { seal, isSecretParameter }: SealingPorts,
 ): Promise<Sealing<Json>> {
@@ -102,12 +103,12 @@ export async function sealEntry(
   const sealer: Sealer = {
     isSecretParameter,
     async seal(text, place) {
-      const detail = passwordFault(text);
-      if (typeof text !== 'string' || detail !== undefined) {
-        sealer.refuse(place, 'password-unacceptable', detail ?? 'must be a string');
+      const detail = isSealed(text) ? sealedByClient : passwordFault(text);
+      if (detail !== undefined) {
+        sealer.refuse(place, 'password-unacceptable', detail);
         return { sealed: unsealable };
       }
-      const sealed = await seal(text);
+      const sealed = await seal(text as string);
       if (sealed === undefined) faults.push(notStorable(place));
       return { sealed: sealed ?? unsealable };
     },
@@ -118,6 +119,8 @@ export async function sealEntry(
   return { sealed: await sealMembers(fields, entry, [], sealer), faults };
 }
 
+const sealedByClient = 'must not be sealed: write the value in plain text';
+
 type Path = readonly string[];
 
 interface Sealer extends Pick<SecretPorts, 'isSecretParameter'> {
@@ -127,7 +130,7 @@ interface Sealer extends Pick<SecretPorts, 'isSecretParameter'> {
 }
 
 async function sealMembers(
-  fields: Fields,
+  fields: Pick<Fields, 'all'>,
   entry: JsonObject,
   path: Path,
   sealer: Sealer,
@@ -176,7 +179,7 @@ async function sealMap(
   for (const [name, entry] of entries) {
     const place = [...path, name];
     if (!isSecretParameter(name) && isEntrySealed(member, entry))
-      refuse(place, 'validation-failed', 'must not be sealed: write the value in plain text');
+      refuse(place, 'validation-failed', sealedByClient);
     else if (!isSecretParameter(name)) sealed.push([name, entry]);
     else if (member === true) sealed.push([name, await seal(entry, place)]);
     else if (isObject(entry))

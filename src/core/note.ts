@@ -11,7 +11,7 @@ export interface Note {
   readonly code: string;
   /** Link of the resource that the note is about. */
   readonly resource?: string;
-  /** How many sessions or connections the note is about. */
+  /** How many sessions, connections or resources the note is about. */
   readonly count?: number;
   /** The note for a person: one line. */
   readonly detail: string;

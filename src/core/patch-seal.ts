@@ -70,7 +70,7 @@ async function sealOperation<T extends object>(
   }
   if (!isSecretEntry(name)) return operation;
   const isWhole = inner.length === 0;
-  const sealed = isWhole ? sealEntry(secretEntries, path, value, sealText) : sealText(value, path);
+  const sealed = isWhole ? sealMapEntry(secretEntries, path, value, sealText) : sealText(value, path);
   return { ...operation, value: await sealed };
 }
 
@@ -86,7 +86,7 @@ async function sealMap(
   sealText: SealText,
 ): Promise<Json> {
   const sealing = names.map(async (name) => {
-    return [name, await sealEntry(member, [...path, name], map[name] ?? null, sealText)] as const;
+    return [name, await sealMapEntry(member, [...path, name], map[name] ?? null, sealText)] as const;
   });
   return deepFreeze({ ...map, ...Object.fromEntries(await Promise.all(sealing)) });
 }
@@ -95,7 +95,7 @@ function withoutValues(names: readonly string[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 
-async function sealEntry(
+async function sealMapEntry(
   member: SealedMember,
   place: readonly string[],
   entry: Json,

@@ -51,14 +51,6 @@ export interface SecretPorts {
   isSecretParameter(name: string): boolean;
 }
 
-/** A value with `set` in the place of each secret, so that what is set counts, and not what it is. @internal */
-export function withSecretsSet(value: Json): Json {
-  if (isSealed(value)) return 'set';
-  if (isArray(value)) return value.map(withSecretsSet);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withSecretsSet(member)]));
-}
-
 /** Whether a secret is anywhere in a value. @internal */
 export function hasSecret(value: Json): boolean {
   return isContainer(value) && (isSealed(value) || Object.values<Json>(value).some(hasSecret));
@@ -184,7 +176,7 @@ function hiddenMember(
     isSealed(member) || (isObject(member) && isEntry(member)) || (isOnSecret && name === 'value');
 }
 
-/** Puts a mark in the place of each secret, so that a reader sees that there is one. @internal */
+/** Puts a text in the place of each secret, the same for all, so that a reader sees that there is one. @internal */
 export function maskSecrets(value: unknown): Json {
   if (Array.isArray(value)) return value.map(maskSecrets);
   if (typeof value !== 'object' || value === null) return value as Json;

@@ -52,27 +52,13 @@ export function createRouter<T extends Routable>(routes: Iterable<T>): Router<T>
   return {
     match(method, path) {
       const segments = segmentsOf(path);
-      const known = knownAt(root, segments);
+      const known = knownBelow(root, segments, 0);
       if (known === undefined) return { found: 'nothing' };
       const route = known.routes.get(method === 'HEAD' ? 'GET' : method);
       if (route === undefined) return { found: 'path', path: known };
       return bind(route, known, segments);
     },
   };
-}
-
-/** The known path of these segments. A variable segment can be as a fixed one that leads elsewhere. */
-function knownAt<T>(
-  place: Place<T> | undefined,
-  segments: readonly string[],
-  from = 0,
-): KnownPath<T> | undefined {
-  const segment = segments[from];
-  if (place === undefined || segment === undefined) return place?.known;
-  return (
-    knownAt(place.fixed.get(segment), segments, from + 1) ??
-    (segment === '' ? undefined : knownAt(place.variable, segments, from + 1))
-  );
 }
 
 function bind<T>(route: T, { variables }: KnownPath<T>, segments: readonly string[]): Match<T> {
@@ -98,6 +84,20 @@ interface Place<T> {
   variable?: Place<T>;
   /** The path that ends here. */
   known?: KnownPath<T>;
+}
+
+/** The known path that the segments from a position on lead to. A fixed segment without one gives way to a variable. */
+function knownBelow<T>(
+  { fixed, variable, known }: Place<T>,
+  segments: readonly string[],
+  position: number,
+): KnownPath<T> | undefined {
+  const segment = segments[position];
+  if (segment === undefined) return known;
+  const next = fixed.get(segment);
+  const found = next && knownBelow(next, segments, position + 1);
+  if (found !== undefined || variable === undefined || segment === '') return found;
+  return knownBelow(variable, segments, position + 1);
 }
 
 function treeOf<T extends Routable>(routes: Iterable<T>): Place<T> {

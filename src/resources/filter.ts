@@ -275,8 +275,8 @@ function check(
   });
 }
 
-/** Whether a value is a parameter of a filter with a secret value. @internal */
-export function isSecretParameter({ value, configurable }: JsonObject): boolean {
+/** Whether a value is a parameter of a filter with a sealed value. @internal */
+export function isSealedParameter({ value, configurable }: JsonObject): boolean {
   return isSealed(value) && typeof configurable === 'boolean';
 }
 

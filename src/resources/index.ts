@@ -35,7 +35,7 @@ import {
 import { eventKind } from './event.ts';
 import {
   filterKind,
-  isSecretParameter,
+  isSealedParameter,
   type FilterDocument,
   type FilterEffect,
   type FilterEvent,
@@ -360,7 +360,7 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  */
 export const redactSecrets: (value: Json | object) => Json = createRedactor({
   names: namesOfSecrets,
-  isEntry: isSecretParameter,
+  isEntry: isSealedParameter,
 });
 
 /**

@@ -11,7 +11,7 @@ import type { DrainingResource } from '../snapshot/state.ts';
  * @public
  */
 export interface InterfaceSettings {
-  /** Whether every request that would change something is refused, but for those that end the mode. */
+  /** Whether every request that would change the configuration is refused, but for those that change the mode. */
   readonly read_only: boolean;
   /** Why the interface is read-only: a text of at most 1,024 characters; only while it is. */
   readonly read_only_reason?: string;

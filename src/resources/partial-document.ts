@@ -15,7 +15,7 @@ import { isArray, isObject, sizeOf, type Json, type JsonObject } from '../json/v
 import { ok, problemOf, type Fault, type Result } from '../problem.ts';
 import { collectionOf, find, nameFinder, put, type ConfiguredEntity } from '../snapshot/state.ts';
 import { loadDocument } from './document.ts';
-import { adoptDocument, combineNamed, namedResources, type Decision } from './index.ts';
+import { adoptDocument, combineNamed, namedResources, wholes, type Decision } from './index.ts';
 import { nothingCompared } from './shared/adoption.ts';
 import type { NamedResources } from './shared/kind.ts';
 import { withOwnDrains } from './shared/returning-drain.ts';
@@ -34,6 +34,16 @@ export interface Extent {
   readonly prune: boolean;
   /** Whether no resource at all may be left. */
   readonly allowEmpty: boolean;
+}
+
+/** The kinds that a document of this extent is compared in. @internal */
+export function comparedIn({ only }: Pick<Extent, 'only'>): readonly NamedResources<Snapshot>[] {
+  return adopted.filter(({ collection }) => only?.includes(collection) !== false);
+}
+
+/** Whether the lists of parts are compared, which are the listeners of services. @internal */
+export function comparesParts({ only }: Pick<Extent, 'only'>): boolean {
+  return only?.includes('listeners') !== false;
 }
 
 /** A document that was read. @internal */
@@ -68,20 +78,15 @@ export function* readPartial(
   snapshot: Snapshot,
 ): Generator<undefined, Result<PartialDocument>> {
   const { users, sessions, ...members } = isObject(document) ? document : {};
-  const isNamed = (name: string): boolean => only?.includes(name) !== false;
   const others = Object.entries(members).filter(([name]) =>
     adopted.every((each) => each.collection !== name),
   );
-  const lists = adopted.flatMap((named) => {
+  const hasParts = comparesParts({ only });
+  const lists = comparedIn({ only }).flatMap((named) => {
     const { [named.collection]: list } = members;
-    return list === undefined || !isNamed(named.collection)
-      ? []
-      : [listOf(named, list, isNamed('listeners'))];
+    return list === undefined ? [] : [listOf(named, list, hasParts)];
   });
-  const whole = Object.fromEntries([
-    ...others.filter(([, value]) => sizeOf(value, mostChecked) <= mostChecked),
-    ...lists.map(({ member }) => member),
-  ]);
+  const whole = Object.fromEntries([...others.flatMap(checkedPart), ...lists.map(({ member }) => member)]);
   const pruned = new Set(prune ? lists.map(({ member: [collection] }) => collection) : []);
   const findPresent = nameFinder(snapshot);
   // No link can name what goes.
@@ -110,6 +115,19 @@ export const mostFaults = 1000;
 
 /** The largest size of an ignored member whose contents are checked all the same, in characters of JSON. */
 const mostChecked = 65_536;
+
+/** The members that are ignored. */
+const ignorable: ReadonlySet<string> = new Set([
+  '$schema',
+  'format',
+  ...wholes.flatMap((whole) => Object.keys(whole.document)),
+]);
+
+/** An ignored member as far as it is checked. Of a large one the name is, so that no misspelt list is ignored. */
+function checkedPart([name, value]: readonly [string, Json]): readonly (readonly [string, Json])[] {
+  if (sizeOf(value, mostChecked) <= mostChecked) return [[name, value]];
+  return ignorable.has(name) ? [] : [[name, null]];
+}
 
 const usersGiven: Fault = {
   pointer: '/users',
@@ -172,8 +190,7 @@ export function adoptPartial(
 ): Decision {
   const { given, notes } = partial;
   if (adopted.every((named) => collectionOf(given, named).isAbsent)) {
-    const asked = adopted.filter(({ collection }) => only?.includes(collection) !== false);
-    return unchanged(snapshot, [], [...notes, nothingCompared(asked)]);
+    return unchanged(snapshot, [], [...notes, nothingCompared(comparedIn({ only }))]);
   }
   const whole = withOwnDrains(snapshot, completed(partial, snapshot), context);
   const decision = adoptDocument(snapshot, whole, context, { prune, allowEmpty });

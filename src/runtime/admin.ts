@@ -166,8 +166,8 @@ export interface Admin {
   /** The limits in use: the given ones, and the defaults for the others. */
   readonly limits: Limits;
   /**
-   * Whether every request that would change something is refused with 403 `read-only`; dry runs go on. `PATCH /` and
-   * {@link patchInterface} change the mode, a store keeps it, and `GET /` shows who has begun it, when and why.
+   * Whether requests that would change the configuration are refused with 403 `read-only`; dry runs go on. `PATCH /`
+   * and {@link patchInterface} change the mode, a store keeps it, and `GET /` shows who has begun it, when and why.
    *
    * A command of a request that waits for its turn is refused at its turn. A started command runs to completion, and
    * reports are folded as always. {@link Admin.execute}, {@link Admin.plan} and {@link Admin.abandon} work in both

@@ -66,6 +66,20 @@ describe('a document of 5,000 resources', () => {
   });
 });
 
+describe('a large member of a document', () => {
+  const large = 'x'.repeat(70_000);
+
+  it('is ignored as a small one is, unless no document has its name', async () => {
+    const send = sending(runAdmin({ snapshot: createSnapshot({}) }));
+    expect(await send('POST', '/document', { sessions: [large], gateway: { config: large } })).toMatchObject({
+      status: 204,
+    });
+    expect(await send('POST', '/document', { server: [large] })).toMatchObject({
+      ...{ status: 422, json: { code: 'field-unknown', errors: [{ pointer: '/server' }] } },
+    });
+  });
+});
+
 describe('the secrets of a document', () => {
   const sales = { name: 'Sales', router: 'cli', state: 'stopped' as const };
   const old = { sealed: 'old' };

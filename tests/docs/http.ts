@@ -118,6 +118,8 @@ are created, changed, started and stopped in one command, with one mark, one ent
 
 - What the document lacks stays: a kind without a list, a resource without an entry, the listeners of a service without
   the member, and secrets. With \`prune=true\`, the resources without an entry are deleted, of the kinds that have a list.
+- An entry describes its resource whole: a setting that the entry lacks is removed or gets its default, and a service or
+  monitor without \`state\` is started.
 - A link can name a resource of the document, or one in use.
 - A secret in plain text is sealed and written. Sealed text is refused, and so are users. Other parts are ignored: the
   notes of the plan name them.

@@ -54,6 +54,16 @@ describe('a router', () => {
     for (const path of ['', 'a', '*']) expect(anything.match('GET', path).found).toBe('nothing');
   });
 
+  it('finds a thing whose name is a fixed segment of another path', () => {
+    const node: Routable = { method: 'DELETE', path: '/fleet/:node', aliases: [] };
+    const retry: Routable = { method: 'POST', path: '/fleet/behind/retry', aliases: [] };
+    const fleet = createRouter([node, retry]);
+    const parameters = { node: 'behind' };
+    expect(fleet.match('DELETE', '/fleet/behind')).toEqual({ found: 'route', route: node, parameters });
+    expect(fleet.match('POST', '/fleet/behind/retry')).toMatchObject({ route: retry });
+    expect(fleet.match('POST', '/fleet/paris/retry')).toEqual({ found: 'nothing' });
+  });
+
   it.each([
     ['GET', '/things', 'list'],
     ['GET', '/things/', 'list'],

@@ -31,6 +31,7 @@ import { answerInTime } from '../host/waiting.ts';
 import { callHost } from '../host/guard.ts';
 import { isThenable } from '../host/check.ts';
 import { wrongAnswer } from '../host/host-error.ts';
+import { callerLinks } from '../journal/basis.ts';
 import { longestName } from '../limits.ts';
 import type { Running } from '../running.ts';
 import type { Headers } from './respond.ts';
@@ -84,7 +85,7 @@ async function admitTwice(running: Running, asked: Asked, { catchUp }: Coordinat
   // A read may be as old as the last look at the log, and a caller without credentials is unknown at every node.
   const isNamed = refused === readOnly || (headers['authorization'] ?? principal) !== undefined;
   if (route.kind !== 'command' || !isNamed) return refused;
-  const unread = await catchUp(['/users']);
+  const unread = await catchUp(callerLinks);
   if (unread !== undefined) return unread.problem as Problem<ProblemCode>;
   const now = running.writer.snapshot;
   if (now.users === before.users && now.interface === before.interface) return refused;

@@ -10,8 +10,9 @@ import { isArray, isObject, sizeOf, type Json } from '../../json/value.ts';
 import { nextTurn } from '../../ports/system-clock.ts';
 import { faultsOf, ok, problemOf, type Fault, type Result } from '../../problem.ts';
 import {
-  adopted,
   adoptPartial,
+  comparedIn,
+  comparesParts,
   mostFaults,
   readPartial,
   type Extent,
@@ -43,7 +44,7 @@ async function changeOf(
   extent: Extent,
   { writer }: Running,
 ): Promise<Result<Change>> {
-  const sealed = await sealDocument(body, secrets);
+  const sealed = await sealDocument(body, secrets, extent);
   if (!sealed.ok) return sealed;
   const { document, faults } = sealed.value;
   const read = await inPieces(readPartial(document, extent, writer.snapshot));
@@ -60,17 +61,20 @@ async function changeOf(
 /** The largest entry of a document, in characters of JSON: as the body of a creation, by default. */
 const mostOfEntry = 1_048_576;
 
-/** Seals the secrets of a document. Ends with the first entry that is too large. */
+/** Seals the secrets in the lists that are compared. Ends with the first entry that is too large. */
 async function sealDocument(
   body: Json,
   secrets: SecretPorts,
+  extent: Extent,
 ): Promise<Result<{ readonly document: Json; readonly faults: readonly Fault[] }>> {
   if (!isObject(body)) return ok({ document: body, faults: [] });
-  if (Object.keys(body).length > mostMembers) return { ok: false, problem: problemOf([tooMany]) };
+  if (Object.keys(body).length > mostDocumentMembers) return { ok: false, problem: problemOf([tooMany]) };
   const document = new Map(Object.entries(body));
   const faults: Fault[] = [];
   let isOver = beginPiece();
-  for (const { collection, fields } of adopted) {
+  const hasParts = comparesParts(extent);
+  for (const { collection, fields } of comparedIn(extent)) {
+    const all = fields.all.filter(({ entries }) => hasParts || entries === undefined);
     const list = document.get(collection);
     if (list === undefined || !isArray(list)) continue;
     const entries: Json[] = [];
@@ -78,7 +82,7 @@ async function sealDocument(
       const place = `/${collection}/${String(at)}`;
       if (sizeOf(entry, mostOfEntry) > mostOfEntry)
         return { ok: false, problem: problemOf([tooLarge(place)]) };
-      const { sealed, faults: own } = await sealEntry(fields, entry, secrets);
+      const { sealed, faults: own } = await sealEntry({ all }, entry, secrets);
       entries.push(sealed);
       for (const fault of own) faults.push({ ...fault, pointer: `${place}${fault.pointer}` });
       if (faults.length >= mostFaults) return { ok: false, problem: problemOf(faults) };
@@ -92,12 +96,12 @@ async function sealDocument(
 }
 
 /** The largest number of members of a document. */
-const mostMembers = 100;
+const mostDocumentMembers = 100;
 
 const tooMany: Fault = {
   pointer: '',
   code: 'validation-failed',
-  detail: `The document must have at most ${String(mostMembers)} members`,
+  detail: `must have at most ${String(mostDocumentMembers)} members`,
 };
 
 function tooLarge(pointer: string): Fault {

@@ -118,11 +118,14 @@ function projectionOf({ fields, search, range }: Pick<Query, 'fields' | 'search'
   const selected = search === undefined ? '' : new URLSearchParams(search).toString();
   return [fields?.join(',') ?? '', selected, cut].filter((part) => part !== '').join(';');
 }
+
 /** What `only` can name. */
 const collections: readonly string[] = [...adopted.map(({ collection }) => collection), 'listeners'];
 
 const mayIsWhole =
   'The parameter "may" goes with the whole resource, and not with "fields". Leave one of them out.';
+
+const word = { fits: isWord, form: '"true" or "false"' } as const;
 
 /** What a search parameter must be, if it is more than a text: an unknown name selects nothing. */
 const forms: Readonly<Record<string, { readonly fits: (text: string) => boolean; readonly form: string }>> = {
@@ -131,10 +134,10 @@ const forms: Readonly<Record<string, { readonly fits: (text: string) => boolean;
   idle_over: { fits: isAmount, form: 'a number of at least 0, such as 600' },
   after: { fits: (text) => parseSessionId(text).ok, form: 'the id of a session, such as 28' },
   older_than: { fits: isAmount, form: 'a number of seconds of at least 0, such as 3600' },
-  all: { fits: isWord, form: '"true" or "false"' },
-  detach: { fits: isWord, form: '"true" or "false"' },
-  prune: { fits: isWord, form: '"true" or "false"' },
-  allow_empty: { fits: isWord, form: '"true" or "false"' },
+  all: word,
+  detach: word,
+  prune: word,
+  allow_empty: word,
   only: {
     fits: areCollections,
     form: `a list of ${collections.join(', ')}, with commas between them, and listeners only beside services`,
@@ -187,9 +190,8 @@ function parseOnce<T>(
 
 /** Parses a parameter that is false if it is not given. */
 function parseWord(query: URLSearchParams, name: string): Result<boolean> {
-  const parse = (text: string): boolean | undefined =>
-    text === 'true' || text === 'false' ? text === 'true' : undefined;
-  return parseOnce(query, name, parse, '"true" or "false"') ?? ok(false);
+  const parse = (text: string): boolean | undefined => (isWord(text) ? text === 'true' : undefined);
+  return parseOnce(query, name, parse, word.form) ?? ok(false);
 }
 
 /** The wanted types. A type that does not exist is no error, because another version of the library may have it. */

@@ -9,7 +9,7 @@
 import { firstPartOf, makesAnything, partsOf, type Changes } from '../../core/decision.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import type { AdminEvent, Effect } from '../../resources/index.ts';
-import { withSecretsSet } from '../../core/secret.ts';
+import { maskSecrets } from '../../core/secret.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { sha256 } from './digest.ts';
 
@@ -203,7 +203,7 @@ function boundPart(name: string, value: Json): Json {
   }
   // The definition of a resource has its secrets inside, and those of its listeners.
   if (name === 'definition' && isObject(value)) return boundParts(value);
-  return withSecretsSet(value);
+  return maskSecrets(value);
 }
 
 /**
@@ -229,9 +229,9 @@ function between(name: string, before: Json | undefined, after: Json | undefined
   return [[before], [after]];
 }
 
-/** JSON with sorted keys, in which a sealed secret is `set`. */
+/** JSON with sorted keys and masked secrets: that a secret is set counts, and not its value. */
 function canonicalText(value: Json): string {
-  return JSON.stringify(withSecretsSet(value), (_name, member: Json) => {
+  return JSON.stringify(maskSecrets(value), (_name, member: Json) => {
     if (!isObject(member)) return member;
     return Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)));
   });

@@ -48,6 +48,22 @@ async function planned(size: number): Promise<number> {
   return events[0]?.sessions.length ?? 0;
 }
 
+/** Counts the events that the plan of a document shows. */
+async function shown(size: number): Promise<number> {
+  const servers = (port: number) =>
+    Array.from({ length: size }, (_none, at) => ({
+      ...{ name: `db-${String(at)}`, address: '10.0.0.1', port, protocol: 'pg' },
+    }));
+  const running = runAdmin({ snapshot: createSnapshot({ servers: servers(1) }) });
+  const { events } = await bodyOf<{ readonly events: readonly unknown[] }>(
+    running,
+    'POST',
+    '/document?dry_run=true',
+    { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ servers: servers(2) }) },
+  );
+  return events.length;
+}
+
 /** The length of the reason of a failure, in bytes. */
 async function failure(size: number): Promise<number> {
   const running = runAdmin();
@@ -131,5 +147,9 @@ export const answerLimits: readonly Limit[] = [
   {
     ...keeps(100, 'the rest is counted, not listed', planned),
     bounds: 'sessions or connections that an item of a plan lists',
+  },
+  {
+    ...keeps(100, '`count` has the number of all by type', shown),
+    bounds: 'events, and effects, of a plan and of an entry in `GET /history`',
   },
 ];

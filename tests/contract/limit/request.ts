@@ -64,6 +64,14 @@ const session = (id: number) =>
     ],
   });
 
+const filter = { name: 'Hint', module: 'tee' };
+
+/** A filter of a size in JSON, with a member that is ignored. Each member counts with a comma. */
+function sizedFilter(size: number): string {
+  const services = 'x'.repeat(size - JSON.stringify({ ...filter, services: '' }).length - 1);
+  return JSON.stringify({ ...filter, services });
+}
+
 export const requestLimits: readonly Limit[] = [
   {
     option: 'maxTargetBytes',
@@ -121,6 +129,16 @@ export const requestLimits: readonly Limit[] = [
         .fill('0')
         .join()}]}`,
     })),
+  },
+  {
+    value: 1_048_576,
+    unit: 'characters',
+    bounds: 'an entry of such a document, as JSON',
+    beyond: '422 validation-failed',
+    trial: sends(
+      (size) => ({ ...document, body: `{"filters":[${sizedFilter(size)}]}` }),
+      () => ({ snapshot: createSnapshot({ filters: [filter] }) }),
+    ),
   },
   {
     option: 'bodyDeadlineMs',

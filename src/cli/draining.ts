@@ -223,12 +223,19 @@ async function progressOf(
   const { linkTo } = await import('../index.ts');
   const resource = linkTo(`${kind}s`, shown.name);
   const nodes = valueOf(await client.fleet.list()).elements;
-  const { text, isOver, more } = nodes.length > 1 ? atNodes(nodes, resource, followed) : atOne(now);
+  const {
+    text,
+    isOver: isDrained,
+    more,
+  } = nodes.length > 1 ? atNodes(nodes, resource, followed) : atOne(now);
+  const isOver = isDrained && !(await isClosing(client, resource, now));
   const closed = isOver ? await closedSince(client, resource, now) : 0;
   const what = kind === 'service' ? 'session' : 'connection';
   const where = nodes.length > 1 ? ` at ${safeText(nodes[0]?.node ?? '')}` : '';
   const verb = closed === 1 ? 'was' : 'were';
   const closing = closed === 0 ? '' : ` ${counted(closed, what)} ${verb} closed after the deadline${where}.`;
+  if (isDrained && !isOver)
+    return { text: 'The deadline closes what was left.', isOver, more: { ...now, ...more } };
   return { text: `${text}${closing}`, isOver, more: { ...now, ...more, ...(closed > 0 && { closed }) } };
 }
 
@@ -247,6 +254,18 @@ async function ended(
   return new CommandError(
     `The drain of ${safeText(name)} has ended before all was drained: ${open} ${verb} open.`,
     exitCodes.undrained,
+  );
+}
+
+/** Whether the command of a deadline has not ended: what it has closed is gone before the history says so. */
+async function isClosing(client: Client, resource: string, { then }: ShownDrain): Promise<boolean> {
+  if (then !== 'close') return false;
+  const found = await client.commands.list();
+  return (
+    found.ok &&
+    found.value.elements.some(
+      ({ outcome, resources }) => outcome === 'pending' && resources.includes(resource),
+    )
   );
 }
 

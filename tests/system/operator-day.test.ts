@@ -231,6 +231,7 @@ describe('an operator of a gateway in production', () => {
   });
 
   it('plans while changes are held off, and reads why nothing else is possible', async () => {
+    const [{ id: earlier = '' } = {}] = JSON.parse((await ask('history', '--json')).out) as { id?: string }[];
     expect((await ask('hold')).out).toBe('Done: make the interface read-only on eu-1 (production).\n');
     const path = join(await directory(), 'document.json');
     const document = JSON.parse((await ask('export')).out) as { services: object[] };
@@ -245,7 +246,7 @@ describe('an operator of a gateway in production', () => {
     ]);
     for (const args of [
       ['stop', 'service', 'reports', ...confirmed('reports')],
-      ['undo', '--last', ...isConfirmed],
+      ['undo', earlier, ...isConfirmed],
       ['apply', path, ...isConfirmed],
     ]) {
       const { code, err } = await ask(...args);

@@ -81,9 +81,10 @@ async function admitTwice(running: Running, asked: Asked, { catchUp }: Coordinat
   const { headers, principal } = request;
   const before = running.writer.snapshot;
   const refused = await admitOn(before, running, asked);
-  if (refused !== unauthenticated && refused !== readOnly) return refused;
+  const isHeld = refused?.code === 'read-only';
+  if (refused !== unauthenticated && !isHeld) return refused;
   // A read may be as old as the last look at the log, and a caller without credentials is unknown at every node.
-  const isNamed = refused === readOnly || (headers['authorization'] ?? principal) !== undefined;
+  const isNamed = isHeld || (headers['authorization'] ?? principal) !== undefined;
   if (route.kind !== 'command' || !isNamed) return refused;
   const unread = await catchUp(callerLinks);
   if (unread !== undefined) return unread.problem as Problem<ProblemCode>;
@@ -139,13 +140,13 @@ export function refusalTo(
 function readOnlyRefusal(
   { surroundings }: Running,
   { route, parameters, query }: Usage,
-  { interface: { settings } }: Snapshot,
+  snapshot: Snapshot,
 ): Refusal {
-  if (!settings.read_only || route.kind !== 'command' || query.dryRun) return undefined;
+  if (!snapshot.interface.settings.read_only || route.kind !== 'command' || query.dryRun) return undefined;
   const uses = route.uses?.(surroundings, parameters) ?? [];
   return (uses.length === 0 ? [{ route }] : uses).every((use) => use.route.worksReadOnly)
     ? undefined
-    : readOnly;
+    : readOnlyProblem(snapshot.interface);
 }
 
 /** Whether a request needs no log-in, because the interface has none, or has none yet. @internal */
@@ -261,11 +262,18 @@ function forbidden(
   return problem('forbidden', `${detail} Ask an administrator of this gateway for the permission.`);
 }
 
-const readOnly = problem(
-  'read-only',
-  'The interface is read-only at the moment. Nothing was changed. An administrator can end this with PATCH /, and GET / ' +
-    'shows who has begun it, when and why.',
-);
+/** The refusal of every change while the mode is on. It says at once what an operator wants to know. */
+function readOnlyProblem({ settings, read_only_by: by }: Snapshot['interface']): Problem<ProblemCode> {
+  const { read_only_reason: reason } = settings;
+  const [who, why] = [
+    by === undefined ? '' : ` by ${quoted(by)}`,
+    reason === undefined ? '' : ` (${quoted(reason)})`,
+  ];
+  const detail =
+    `The interface was made read-only${who}${why}. Nothing was changed. An administrator can end this with PATCH /. ` +
+    'GET / says since when.';
+  return problem('read-only', detail);
+}
 
 /** A scheme that no browser knows. A 401 must have a challenge (RFC 9110 §15.5.2), and this one opens no dialog. */
 const ownChallenge = 'Host realm="gateway admin"';

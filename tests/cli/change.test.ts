@@ -71,6 +71,39 @@ it('prints every fault of a document, however many', async () => {
   expect(err.match(/\n {2}\/servers\/\d+\/port must be at least 1/g)).toHaveLength(30);
 });
 
+it('counts what a deadline has closed once the gateway has answered, and not when nothing is left', async () => {
+  const { admin, clock, gateway } = running;
+  let answer = (): void => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  admin.report([...gateway.sessionReports(), { type: 'sessions.complete' }]);
+  gateway.will('done', 'done', async (_effect, _context, perform) => {
+    perform();
+    await answered;
+  });
+  let printed = '';
+  const waiting = ask('drain service my-service --deadline 60s --then close --wait --yes', {
+    record: (part) => {
+      printed += part;
+    },
+  });
+  await until('the command says what is left', () => printed.includes('are left.'));
+  void clock.advance(60_000);
+  await until('the deadline closes', () =>
+    appliedTo(gateway).includes('sessions.close /services/My-Service'),
+  );
+  const doomed = [...admin.snapshot.sessions].filter(({ service }) => service === 'my-service');
+  admin.report(doomed.map(({ id, connected }) => ({ type: 'session.closed' as const, id, connected })));
+  await until('the command says so', () => printed.includes('The deadline closes what was left.'));
+  answer();
+  const { code, out } = await waiting;
+  expect([code, out.split('\n').at(-2)]).toEqual([
+    0,
+    'Drained: nothing is left. 2 sessions were closed after the deadline.',
+  ]);
+});
+
 describe('a change by gateway-admin', () => {
   // Promise: command-line-plan
   it.each([

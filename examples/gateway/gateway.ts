@@ -161,11 +161,9 @@ export class Gateway implements GatewayPort {
       case 'service.delete':
         return this.#listeners.has(effect.service) === (effect.type === 'service.create');
       case 'listener.create':
+        return this.#listeners.get(effect.service)?.has(effect.definition) === true;
       case 'listener.delete':
-        return (
-          this.#listeners.get(effect.service)?.has(effect.definition.name) ===
-          (effect.type === 'listener.create')
-        );
+        return this.#listeners.get(effect.service)?.knows(effect.definition.name) === false;
       case 'service.start':
       case 'service.stop':
         return this.#listeners.get(effect.service)?.isOpen() === (effect.type === 'service.start');

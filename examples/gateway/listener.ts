@@ -40,7 +40,20 @@ export function createListeners(declared: readonly Listener[], onClient: (client
     servers.delete(name);
     listeners.delete(name);
   };
-  return { open, close, add, remove, isOpen: () => isOpen, has: (name: string) => listeners.has(name) };
+  /** Whether there is such a listener: one of the name at another place is another one. */
+  const has = ({ name, address, port }: Listener): boolean => {
+    const known = listeners.get(name);
+    return known?.address === address && known.port === port;
+  };
+  return {
+    open,
+    close,
+    add,
+    remove,
+    isOpen: () => isOpen,
+    has,
+    knows: (name: string) => listeners.has(name),
+  };
 }
 
 async function listen(listener: Listener, onClient: (client: Socket) => void): Promise<Server> {

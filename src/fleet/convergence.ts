@@ -7,36 +7,24 @@
 import type { FleetPlace } from '../core/decision.ts';
 import { linkKey, parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
-import { problem, type Problem, type ProblemCode } from '../problem.ts';
+import { problem, type Problem } from '../problem.ts';
 import type { Clock } from '../ports/port.ts';
-import { followResource, namedResources, type Transition } from '../resources/index.ts';
+import { followResources, namedResources, type Transition } from '../resources/index.ts';
 import { followInterface } from '../resources/mode.ts';
 import { stopService, type Service } from '../resources/service.ts';
 import { followUsers } from '../resources/user.ts';
 import type { Execution, Refusal } from '../runtime/command/execution.ts';
+import { Follower, type Behind } from '../runtime/command/follower.ts';
 import { callerLinks, modeLink } from '../runtime/journal/basis.ts';
-import { backoff, tryPauses } from '../runtime/host/waiting.ts';
 import type { Instruments } from '../runtime/instrumentation/instruments.ts';
 import { noJournal, type Journal, type Keeping } from '../runtime/journal/journal.ts';
 import { evolving, type Fold } from '../runtime/journal/log.ts';
 import type { CommandRequest } from '../runtime/command/turn.ts';
-import { linksOf, referrersIn } from '../resources/shared/use.ts';
+import { linksOf } from '../resources/shared/use.ts';
 import { collectionOf, find, linkOf } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
-import { deletes } from '../runtime/command/stage.ts';
 import { nodeBehind } from './refusal.ts';
-import type { SharedCommand } from './shared-history.ts';
 import { foldAt, type Align } from './version.ts';
-
-/** A resource at which this gateway is not what the fleet has. @internal */
-export interface Behind {
-  /** Link of the resource. */
-  readonly resource: string;
-  /** Why the gateway has not followed; left out while it is asked for the first time. */
-  readonly problem?: Problem;
-  /** Since when, in milliseconds since 1970-01-01T00:00:00Z. */
-  readonly since: number;
-}
 
 /** The options of {@link Convergence}. @internal */
 export interface ConvergenceOptions {
@@ -55,109 +43,83 @@ export interface ConvergenceOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** The problems whose cause is in the gateway. Other causes have errors of their own. */
-const gatewayCodes: ReadonlySet<string> = new Set([
-  'effect-refused',
-  'partly-done',
-  'outcome-unknown',
-  'not-supported',
-] satisfies ProblemCode[]);
-
-/** A resource on the way to what the fleet has. */
-interface Row {
-  behind: Behind;
-  /** Ends the pause: the resource has changed again, or an operator wants another try. */
-  wake: AbortController;
-  /** Whether the operator knows that the gateway does not follow. */
-  isTold: boolean;
-}
-
 /** Follows the fleet, one resource at a time, all resources at once. @internal */
 export class Convergence {
   readonly #options: ConvergenceOptions;
-  /** The rows, by the key of the link. */
-  readonly #rows = new Map<string, Row>();
-  readonly #closed = new AbortController();
-  #hasBegun = false;
+  /** Follows each resource, by the key of its link. */
+  readonly #follower: Follower;
+  /** Begins what is only noted; left out once the gateway is asked. */
+  #waiting: (() => Promise<unknown>)[] | undefined = [];
 
   constructor(options: ConvergenceOptions) {
     this.#options = options;
+    const { clock, instruments, onFollowed, onError } = options;
+    this.#follower = new Follower({
+      clock,
+      attempt: ([, link]) => this.#try(link),
+      onStuck: (resource, problem) => {
+        onError(new Error(notFollowed(resource, problem)));
+      },
+      onFollowed: ([, link], wasStuck) => {
+        instruments?.behind(this.#follower.size);
+        if (wasStuck) instruments?.followed(link);
+        onFollowed();
+      },
+    });
   }
 
   /** The resources at which this gateway is behind. */
   get behind(): readonly Behind[] {
-    return Array.from(this.#rows.values(), ({ behind }) => behind);
+    return this.#follower.behind.map(([, behind]) => behind);
   }
 
   /** Whether the gateway is to follow what a link names, by the key of the link. Users are followed together. */
   isBehind(link: string): boolean {
-    return this.#rows.has(link.startsWith('/users/') ? '/users' : link);
+    return this.#follower.find(link.startsWith('/users/') ? '/users' : link) !== undefined;
   }
 
   /** The refusal of a command on a resource that this gateway has not followed. */
   obstacleTo(link: string): Refusal | undefined {
-    const row = this.#rows.get(linkKey(link)) ?? this.#comingOrGoing(link);
-    return row && nodeBehind(row.behind.resource, row.behind.problem?.detail);
+    const behind = this.#follower.find(linkKey(link)) ?? this.#comingOrGoing(link);
+    return behind && nodeBehind(behind.resource, behind.problem?.detail);
   }
 
   /**
    * What must still come or go in a list, because a refusal for a name that nothing has rests on the list; or what must
    * still list a resource or leave it out, because a deletion rests on that.
    */
-  #comingOrGoing(link: string): Row | undefined {
-    if (this.#rows.size === 0) return undefined;
+  #comingOrGoing(link: string): Behind | undefined {
+    if (this.#follower.size === 0) return undefined;
     const key = linkKey(link);
     const [own, fleet] = [this.#options.own(), this.#options.fleet()];
-    for (const [each, row] of this.#rows) if (saidOf(key, each, own) !== saidOf(key, each, fleet)) return row;
-    return undefined;
+    const found = this.#follower.behind.find(([each]) => saidOf(key, each, own) !== saidOf(key, each, fleet));
+    return found?.[1];
   }
 
   /** Asks the gateway from now on. Until then, resources to follow are only noted. */
   begin(): void {
-    this.#hasBegun = true;
-    for (const row of [...this.#rows.values()]) void this.#converge(row);
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const begin of waiting) void begin();
   }
 
   /** Asks the gateway again at once for everything that it has not followed. */
   retry(): void {
-    this.follow([...this.#rows.keys()]);
+    this.#follower.retry();
   }
 
   /** Follows resources; all of them if no links are given. A list is what its resources are. */
   follow(links: readonly string[] | undefined): void {
-    const { clock, instruments } = this.#options;
-    const fresh: Row[] = [];
-    for (const link of (links ?? this.#all()).filter(isFollowed)) {
-      const key = linkKey(link);
-      const row = this.#rows.get(key);
-      if (row !== undefined) {
-        row.wake.abort();
-        continue;
-      }
-      const behind = { resource: link, since: clock.now() };
-      const begun = { behind, wake: new AbortController(), isTold: false };
-      this.#rows.set(key, begun);
-      fresh.push(begun);
-    }
-    instruments?.behind(this.#rows.size);
+    const followed = (links ?? this.#all()).filter(isFollowed);
+    const begin = this.#follower.note(followed.map((link) => [linkKey(link), link]));
+    this.#options.instruments?.behind(this.#follower.size);
     // Only now: the first execution gives every waiting command a turn, and each must see that this gateway is behind.
-    if (this.#hasBegun) for (const row of fresh) void this.#converge(row);
-  }
-
-  /** Follows what an abandoned command may have changed: its resources, and what lists those that it deletes. */
-  followUnseen({ resources, effects }: SharedCommand['intent']): void {
-    const fleet = this.#options.fleet();
-    const listing = effects.filter(deletes).flatMap(({ resource }) => {
-      const [, collection = ''] = resource.split('/');
-      const referrers = referrersIn(fleet, namedResources, collection, resource);
-      return referrers.map(({ named, thing }) => linkOf(named.collection, thing));
-    });
-    this.follow([...resources, ...listing]);
+    if (this.#waiting === undefined) void begin();
+    else this.#waiting.push(begin);
   }
 
   close(): void {
-    this.#closed.abort();
-    for (const { wake } of this.#rows.values()) wake.abort();
+    this.#follower.close();
   }
 
   #all(): readonly string[] {
@@ -172,29 +134,6 @@ export class Convergence {
     // What the gateway is making now may be in neither.
     const making = this.behind.map(({ resource }) => resource);
     return [...new Set([modeLink, ...links, ...making])];
-  }
-
-  async #converge(row: Row): Promise<void> {
-    const { clock, instruments, onFollowed } = this.#options;
-    const { resource: link } = row.behind;
-    let pauses = backoff(tryPauses);
-    while (!this.#closed.signal.aborted) {
-      const reason = await this.#try(link);
-      const isNew = row.wake.signal.aborted;
-      row.wake = new AbortController();
-      if (reason === undefined && !isNew) {
-        this.#rows.delete(linkKey(link));
-        this.#wakeOthers();
-        instruments?.behind(this.#rows.size);
-        if (row.isTold) instruments?.followed(link);
-        onFollowed();
-        return;
-      }
-      if (reason !== undefined) this.#keep(row, reason);
-      if (!isNew) await clock.sleep(pauses.next().value, row.wake.signal, { keepAlive: false });
-      if (isNew || row.wake.signal.aborted) pauses = backoff(tryPauses);
-      row.wake = new AbortController();
-    }
   }
 
   /**
@@ -221,26 +160,7 @@ export class Convergence {
     const here = linksAt(link, followed);
     const replaced = linksAt(link, this.#options.fleet()).find((each, at) => each !== here[at]);
     if (replaced === undefined) return undefined;
-    return nodeBehind(replaced, this.#rows.get(linkKey(replaced))?.behind.problem?.detail).problem;
-  }
-
-  /** What could not be followed may have waited for what was followed now: for a resource to link, or for a list. */
-  #wakeOthers(): void {
-    for (const { behind, wake } of this.#rows.values()) if (behind.problem !== undefined) wake.abort();
-  }
-
-  /** Keeps why the gateway has not followed a resource, and tells the operator once. */
-  #keep(row: Row, reason: Problem): void {
-    row.behind = { ...row.behind, problem: reason };
-    if (row.isTold || !gatewayCodes.has(reason.code)) return;
-    row.isTold = true;
-    this.#options.onError(
-      new Error(
-        `The gateway of this node has not followed a change of ${row.behind.resource} that another node has made. ` +
-          `${reason.detail} The node tries again, at the latest after a minute. Remove the cause, and let the node try at ` +
-          'once with POST /fleet/behind/retry, or take the change back.',
-      ),
-    );
+    return nodeBehind(replaced, this.#follower.find(linkKey(replaced))?.problem?.detail).problem;
   }
 
   /** Follows a resource once. Gives the reason if the gateway has not followed. Never rejects. */
@@ -266,7 +186,7 @@ export class Convergence {
       fold = foldAt((own, revision) => align(own, followed, revision), placeOf(link));
       if (link === modeLink) return followInterface(snapshot, followed, context);
       if (link === '/users') return followUsers(snapshot, followed, context);
-      const decision = followResource(snapshot, followed, context, link);
+      const decision = followResources(snapshot, followed, context, [link]);
       left.problem = this.#replacedFirst(link, decision.next);
       const service = parseLink(link, 'services');
       if (
@@ -286,6 +206,14 @@ export class Convergence {
     };
     return { transition, isDecided: true, journal: followingJournal(() => fold, onKept) };
   }
+}
+
+function notFollowed(resource: string, { detail }: Problem): string {
+  return (
+    `The gateway of this node has not followed a change of ${resource} that another node has made. ${detail} The node ` +
+    'tries again, at the latest after a minute. Remove the cause, and let the node try at once with ' +
+    'POST /fleet/behind/retry, or take the change back.'
+  );
 }
 
 /**

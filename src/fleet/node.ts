@@ -33,7 +33,8 @@ import { Agreement, type Digest } from './agreement.ts';
 import { Announcer } from './announcer.ts';
 import { Comparison, type CommonPorts, type Fingerprint } from './fingerprint.ts';
 import { isNodeName } from './guarded-store.ts';
-import { Convergence, type Behind } from './convergence.ts';
+import type { Behind } from '../runtime/command/follower.ts';
+import { Convergence } from './convergence.ts';
 import { HintWatch } from './hint-watch.ts';
 import { fleetEntries } from './fleet-entries.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
@@ -111,6 +112,7 @@ export class RunningNode implements RunningCoordinator {
       announcementFailure: () => this.#announcer.failure,
       retry: () => {
         this.#convergence.retry();
+        this.#writer.reconciliation.retry();
       },
       standingOf: (name) => standingOf(name, this.#forgetting()),
       forget: async (name) => {
@@ -164,7 +166,6 @@ export class RunningNode implements RunningCoordinator {
     const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
     const whole = (command: SharedCommand): SharedCommand => wholeCommand(command, log.snapshot);
     const unsettled = { open: open.filter(isOwn).map(whole), abandoned: abandoned.filter(isOwn) };
-    for (const { intent } of unsettled.abandoned) this.#convergence.followUnseen(intent);
     const history = {
       entries: fleetEntries({ shared: () => this.#log.history.entries, own: this.#own }),
       configuration: () => this.#log.history.snapshot,

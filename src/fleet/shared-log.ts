@@ -544,9 +544,7 @@ export class SharedLog implements Log<Work> {
       return { ...head, ...actorOf(events), type: 'intent', part, of, events, effects };
     }
     const { command, last } = record;
-    // Later changes rest on the end that others gave to an abandoned command of an earlier life.
-    const isOver = this.#history.unsettled.isAbandoned(command) && !this.#options.isInFlight(command);
-    const events = isOver ? [] : sharedPart(record.events, []).events;
+    const { events } = sharedPart(record.events, []);
     if (events.length === 0 && !this.#isKnown(command) && !this.#isSent(command)) return undefined;
     return { ...head, ...actorOf(events), type: 'settlement', events, last };
   }

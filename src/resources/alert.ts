@@ -14,7 +14,6 @@ import { parseInstant } from '../core/time.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { cut, longestTexts, ok } from '../problem.ts';
 import { drainingIn, linkOf, type State } from '../snapshot/state.ts';
-import type { FleetLag } from './fleet.ts';
 import type { RunningInterface } from './interface.ts';
 import { takesSessions, type Server } from './server.ts';
 import type { Service } from './service.ts';
@@ -118,7 +117,7 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
   },
   'effect-not-supported': {
     level: 'error',
-    find: (_snapshot, around) => behind(around, (lag) => !canFollow(lag)),
+    find: (_snapshot, around) => behind(around, (code) => !canFollow(code)),
   },
   'node-silent': { level: 'error', find: silent },
   'store-retrying': {
@@ -364,16 +363,24 @@ function notReported({ sessionsIncomplete }: Snapshot, { self, now }: Surroundin
   return [{ resource: '/sessions', since: self.begun, detail }];
 }
 
-/** Where the gateway of a node was asked to follow the fleet, and has not. */
-function behind({ fleet }: Surroundings, isMeant: (lag: FleetLag) => boolean): readonly Finding[] {
-  return (fleet?.nodes() ?? []).flatMap(({ node, behind: lags }) =>
-    lags
-      .filter((lag) => lag.code !== undefined && isMeant(lag))
+/** Where a gateway was asked to be as the interface or the fleet has it, and is not. */
+function behind({ commands, fleet }: Surroundings, isMeant: (code: string) => boolean): readonly Finding[] {
+  const left = commands
+    .left()
+    .filter(({ problem }) => problem !== undefined && isMeant(problem.code))
+    .map(({ resource, since, problem }) => ({
+      ...{ resource, since },
+      detail: sentence('What an abandoned command may have left was not taken away', problem?.detail),
+    }));
+  const lags = (fleet?.nodes() ?? []).flatMap(({ node, behind: each }) =>
+    each
+      .filter(({ code }) => code !== undefined && isMeant(code))
       .map(({ resource, since, detail }) => ({
         ...{ resource, since },
         detail: sentence(`The gateway of the node ${node} has not followed`, detail),
       })),
   );
+  return [...left, ...lags];
 }
 
 /** The nodes that are not heard: this one, or others. */
@@ -412,7 +419,7 @@ function apart(_snapshot: Snapshot, { fleet }: Surroundings): readonly Finding[]
 }
 
 /** Whether the gateway can follow at a later try. */
-function canFollow({ code }: FleetLag): boolean {
+function canFollow(code: string): boolean {
   return code !== 'not-supported';
 }
 

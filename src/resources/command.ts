@@ -59,6 +59,17 @@ export interface CommandTable {
   list(this: void): readonly CommandInFlight[];
   /** Abandons a command. Refused if {@link objectionTo} objects, or if the store does not answer. */
   abandon(this: void, id: string): Promise<NotDone | undefined>;
+  /** Where abandoned commands may have left something at the gateway that was not taken away yet. */
+  left(this: void): readonly Left[];
+}
+
+/** What an abandoned command may have left at the gateway. */
+interface Left {
+  readonly resource: string;
+  /** Since when, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly since: number;
+  /** Why it was not taken away; left out while the gateway is asked for the first time. */
+  readonly problem?: Problem;
 }
 
 /**

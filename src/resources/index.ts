@@ -563,23 +563,26 @@ function bringBack(
 const adopt = adoptionFor<Snapshot>(membership, namedResources);
 
 /**
- * Makes one resource as another snapshot has it: creates it, changes it, deletes it, or puts it in the place of another
- * one with its name.
+ * Makes resources as another snapshot has them: creates, changes or deletes each, or puts it in the place of another one
+ * with its name.
  *
  * @internal
  */
-export function followResource(
+export function followResources(
   snapshot: Snapshot,
   followed: Snapshot,
   context: Context,
-  link: string,
+  links: readonly string[],
 ): Decision {
-  const isIn = (state: Snapshot): boolean =>
-    namedResources.some((named) => find(state, named, keyOf(link, named.collection)) !== undefined);
-  // It has come and gone.
-  if (!isIn(snapshot) && !isIn(followed)) return unchanged(snapshot, [link]);
+  // Some may have come and gone.
+  const only = links.filter((link) =>
+    [snapshot, followed].some((state) =>
+      namedResources.some((named) => find(state, named, keyOf(link, named.collection)) !== undefined),
+    ),
+  );
+  if (only.length === 0) return unchanged(snapshot, links);
   return adopt(snapshot, followed, context, {
-    only: [link],
+    only,
     prune: true,
     allowEmpty: true,
     replace: true,

@@ -195,7 +195,7 @@ describe('a node', () => {
     expect([a.errors, b.errors]).toEqual([[], []]);
   });
 
-  it('asks its gateway for nothing before its host can open what the interface shows', async () => {
+  it('has a gateway as the fleet has it before its host opens what the interface shows', async () => {
     const world = createWorld();
     const a = await world.open('a');
     await world.open('b');
@@ -207,14 +207,14 @@ describe('a node', () => {
     // The gateway has outlived the interface, and has done what the fleet took back meanwhile.
     const asked: string[] = [];
     const apply = async ({ type }: Effect): Promise<void> => Promise.resolve(void asked.push(type));
-    const gateway: GatewayPort = { apply, inspect: async () => Promise.resolve('in-place') };
+    const gateway: GatewayPort = { apply, inspect: async () => Promise.resolve('not-in-place') };
     const store = world.memory.open();
     const opening = openFleet({
       ...{ node: 'a', gateway, store, snapshot: a.admin.snapshot, clock: world.clock },
     });
     const opened = opening.then((admin) => [stateAt({ admin }), ...asked]);
     await world.clock.advance(5000);
-    expect(await opened).toEqual(['stopped']);
+    expect(await opened).toEqual(['started', 'service.start']);
     expect(asked).toEqual(['service.start']);
     const again = await opening;
     expect(stateAt({ admin: again })).toBe('started');

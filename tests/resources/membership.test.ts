@@ -17,7 +17,6 @@ import {
   stopMonitor,
   stopService,
   toDocument,
-  type AdminEvent,
   type Decision,
   type GatewayDocument,
   type Listener,
@@ -133,72 +132,7 @@ describe('whatever is created', () => {
     );
   });
 
-  it('leaves such a document, also if some of it settles after later commands, as what was abandoned can', () => {
-    const servers = fc.subarray(['/servers/one', '/servers/two', '/servers/Three']);
-    const spelt = fc.constantFrom('one', 'ONE', 'two', 'Three');
-    const steps = fc.oneof(
-      fc
-        .record({ server: spelt, isNew: fc.boolean() })
-        .map(({ server, isNew }) =>
-          isNew ? creating('servers', serverOf(server)) : deleting('servers', server, true),
-        ),
-      servers.map((value) => listing(value)),
-      servers.map((each) =>
-        creating('services', { name: 'New', router: 'cli', servers: each, state: 'stopped' }),
-      ),
-      fc.constant(deleting('services', 'New')),
-    );
-    const list = fc.array(fc.tuple(steps, fc.boolean()), { maxLength: 12 });
-    fc.assert(
-      fc.property(list, (all) => {
-        let current = createSnapshot({
-          servers: ['one', 'two', 'Three'].map(serverOf),
-          services: [{ name: 'Sales', router: 'cli' }],
-        });
-        const late: (readonly AdminEvent[])[] = [];
-        const settle = (events: readonly AdminEvent[]): void => {
-          current = evolve(current, events);
-          // Each link in the spelling of the name, too.
-          const document = toDocument(current);
-          expect(toDocument(createSnapshot(document))).toEqual(document);
-          expect([...current.services].every((service) => Object.isFrozen(service))).toBe(true);
-        };
-        for (const [step, isLate] of all) {
-          const decision = step(current);
-          if (decision.outcome !== 'accepted') continue;
-          if (isLate) late.push(decision.events);
-          else settle(decision.events);
-        }
-        for (const events of late) settle(events);
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  it('marks what has changed, if some of it is not there when it settles', () => {
-    const from = createSnapshot({
-      filters: ['a', 'b', 'c'].map((name) => ({ name, module: 'm' })),
-      services: [{ name: 'Sales', router: 'cli', filters: ['/filters/a'] }],
-    });
-    const setting =
-      (...value: readonly string[]) =>
-      (snapshot: Snapshot): Decision =>
-        patchService(snapshot, 'Sales', [{ op: 'replace', path: '/filters', value }], someTime);
-    const { events: late } = expectAccepted(setting('/filters/a', '/filters/b'), from);
-    const settled = evolve(expectAccepted(setting('/filters/c'), from).next, late);
-    const numbers = ['a', 'b', 'c'].map((name) => settled.filters.find(name)?.version.command);
-    expect(numbers).toEqual([settled.revision, settled.revision, settled.revision]);
-    // Without the link that names nothing, nothing changes.
-    const without = expectAccepted(deleting('filters', 'b'), from).next;
-    expect(evolve(without, late)).toBe(without);
-  });
-
   const serverOf = (name: string) => ({ name, address: 'a', port: 1, protocol: 'pg' });
-  const listing =
-    (value: readonly string[]) =>
-    (from: Snapshot): Decision =>
-      patchService(from, 'Sales', [{ op: 'replace', path: '/servers', value: [...value] }], someTime);
-
   interface Member {
     readonly collection: Collection;
     readonly name: string;

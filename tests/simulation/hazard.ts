@@ -31,7 +31,7 @@ export interface Hazards {
 const shares = {
   losesStore: 0.08,
   isTardy: 0.08,
-  abandons: 0.1,
+  abandons: 0.3,
   audit: 0.12,
   hasReaders: 0.1,
   hasRequests: 0.12,

@@ -16,7 +16,6 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
-import { foldRecord } from '../support/internal.ts';
 import { foldFaults } from '../model/judge.ts';
 import { configuration, textInAnyOrder, wholeDocument } from '../support/configuration.ts';
 import { jsonOf } from '../support/json-body.ts';
@@ -70,20 +69,13 @@ export class Ledger {
     for (const { events } of this.commands) yield (snapshot = evolve(snapshot, events));
   }
 
-  /**
-   * The events of a command that have changed what is wanted: a start of what has failed has not. Each has the way back
-   * from what it has changed. A command that was abandoned can settle after later ones, and its decision knew other
-   * settings.
-   */
+  /** The events of a command that have changed what is wanted: a start of what has failed has not. */
   changesOf(command: SettledCommand): readonly AdminEvent[] {
     let before = this.snapshotBefore(command);
-    return command.events.flatMap((event) => {
+    return command.events.filter((event) => {
       const then = before;
-      const { next, kept } = foldRecord(then, [event]);
-      before = next;
-      if (JSON.stringify(configuration(then)) === JSON.stringify(configuration(next))) return [];
-      const inverse = kept[0]?.inverse;
-      return [inverse === undefined ? event : ({ ...event, inverse } as AdminEvent)];
+      before = evolve(then, [event]);
+      return JSON.stringify(configuration(then)) !== JSON.stringify(configuration(before));
     });
   }
 
@@ -173,7 +165,7 @@ export class Ledger {
     }
   }
 
-  /** The entries amount to what is shown, by another implementation. Only what was abandoned can settle out of order. */
+  /** The entries amount to what is shown, by another implementation. */
   async lookAtSum(admin: Admin): Promise<void> {
     const entries = (await read(admin, '/history?fields=events')) as Parameters<typeof foldFaults>[1];
     const [beginning, end] = [toDocument(this.#beginning), wholeDocument(admin.snapshot)];

@@ -219,9 +219,7 @@ export class Life {
   }
 
   /** A client abandons a command of unknown outcome. Tells whether the command is abandoned. */
-  async abandon(id: string, changes: readonly Change[], model: Model): Promise<boolean> {
-    // It is in doubt from the first moment on.
-    model.abandoned(changes);
+  async abandon(id: string): Promise<boolean> {
     try {
       const execution = await this.admin.abandon(id);
       if (!this.alive) return false;

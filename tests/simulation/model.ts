@@ -65,9 +65,6 @@ function wanted(state: 'started' | 'stopped' | 'failed'): Value {
 /** The values that each field may have. */
 export class Model {
   readonly #possible = new Map<Field, Set<Value>>();
-  /** What may come up at any start from now on: what was asked for by commands that clients have abandoned. */
-  readonly #abandoned = new Map<Field, Set<Value>>();
-
   /** Counts the answers. */
   #answers = 0;
   /** The answer that was the last one about a field. */
@@ -112,12 +109,6 @@ export class Model {
     }
   }
 
-  /** The client has abandoned it: the next start may find that it has happened, whatever has followed. */
-  abandoned(changes: readonly Change[]): void {
-    for (const [field, value] of changes.flatMap((change) => Object.entries(change)))
-      this.#abandoned.set(field, new Set(this.#abandoned.get(field)).add(value));
-  }
-
   /** What cannot be, given the answers. */
   lies(snapshot: Snapshot): readonly string[] {
     const fields = fieldsOf(snapshot);
@@ -125,8 +116,7 @@ export class Model {
     return [...names].flatMap((field) => {
       const [value, possible] = [fields.get(field), this.#of(field)];
       const told = [...possible].map(String).join(' or ');
-      const isPossible = possible.has(value) || this.#abandoned.get(field)?.has(value) === true;
-      return isPossible ? [] : [`${field} is ${String(value)}, and clients were told ${told}`];
+      return possible.has(value) ? [] : [`${field} is ${String(value)}, and clients were told ${told}`];
     });
   }
 

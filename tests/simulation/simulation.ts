@@ -95,11 +95,8 @@ export async function simulate(
   return faults;
 }
 
-/**
- * Whether a world was led back: one in which a part fails for ever has no end to lead back from, and an abandoned command
- * can settle late, with what its decision knew and nobody has changed since.
- */
-export type Way = 'led back' | 'exempt, something was abandoned' | 'without an end';
+/** Whether a world was led back: one in which a part fails for ever has no end to lead back from. */
+export type Way = 'led back' | 'without an end';
 
 /**
  * In every fourth world, clients undo and restore; they create and delete; and they drain. Where they create and delete,
@@ -248,7 +245,7 @@ class World {
     const mistaken = this.#differences(admin).filter(
       (text) => failed.test(text) || (!isOpen && told.test(text)),
     );
-    if (!this.#repeats && !this.#abandonment.isAny) this.#faults.push(...mistaken);
+    if (!this.#repeats) this.#faults.push(...mistaken.filter((text) => !this.#abandonment.isAbout(text)));
   }
 
   /** What only some worlds have. */
@@ -354,7 +351,7 @@ class World {
   async #abandon(life: Life, id: string, asked: Asked): Promise<void> {
     const { random } = this.#hazards;
     this.#abandonment.add(id);
-    const isAbandoned = await life.abandon(id, asked.changes, this.#model);
+    const isAbandoned = await life.abandon(id);
     if (!isAbandoned || life.isClosing || random.chance(0.3)) return;
     this.#commands += 1;
     const again = sequenceAfter(random, asked, this.#commands + 1);
@@ -488,7 +485,7 @@ class World {
     const now = this.#stoppedAt ?? this.#clock.now();
     const drains = (this.#drainer?.overdue(admin, now) ?? []).map((text) => `/${text}`);
     const broken = { part, brokenAt, drains };
-    const differences = this.#differences(admin).filter((text) => !this.#abandonment.allows(text));
+    const differences = this.#differences(admin).filter((text) => !this.#abandonment.isAbout(text));
     return [
       ...life.overdue(),
       ...unsettledIn(admin, this.#gateway, differences, broken),
@@ -503,7 +500,7 @@ class World {
     if (this.#repeats) life.admin.report(this.#statusReports());
     this.#judge(life);
     await this.#ledger.lookAtRest(life.admin);
-    if (!this.#abandonment.isAny) await this.#ledger.lookAtSum(life.admin);
+    await this.#ledger.lookAtSum(life.admin);
     const before = configuration(life.admin.snapshot);
     await this.#close(life);
     const { admin } = await this.#living();
@@ -511,8 +508,7 @@ class World {
     await this.#ledger.lookAtRest(admin);
     if (JSON.stringify(before) !== JSON.stringify(after))
       this.#faults.push('another start on the same disk shows something else');
-    this.way = this.#abandonment.isAny ? 'exempt, something was abandoned' : 'led back';
-    if (this.way !== 'led back') return;
+    this.way = 'led back';
     const wayBack = new WayBack(admin, this.#clock, this.#ledger);
     await wayBack.walk();
     this.#faults.push(...wayBack.faults);
@@ -542,8 +538,8 @@ class World {
   /** A store that failed works again by itself, and what it did not keep then is kept now. */
   async #finish(life: Life): Promise<void> {
     if (this.#repeats) life.admin.report(this.#statusReports());
-    if (life.alive && life.settled && !this.#abandonment.isAny)
-      this.#faults.push(...this.#differences(life.admin));
+    if (life.alive && life.settled)
+      this.#faults.push(...this.#differences(life.admin).filter((text) => !this.#abandonment.isAbout(text)));
     // Before a start looks at every deadline.
     if (life.alive && life.settled && !life.isStoreLost)
       this.#faults.push(...(this.#drainer?.overdue(life.admin, this.#clock.now()) ?? []));
@@ -558,8 +554,7 @@ class World {
 
   #judge(life: Life): void {
     this.#faults.push(...(this.#drainer?.overdue(life.admin, this.#clock.now()) ?? []));
-    const differences = this.#differences(life.admin).filter((text) => !this.#abandonment.allows(text));
-    this.#faults.push(...life.unrest(), ...differences, ...this.#lies(life.admin));
+    this.#faults.push(...life.unrest(), ...this.#differences(life.admin), ...this.#lies(life.admin));
   }
 
   async #settle(): Promise<void> {
@@ -746,7 +741,7 @@ class World {
   }
 
   #lies({ snapshot: shown }: Admin): readonly string[] {
-    const lies = this.#model.lies(shown).filter((text) => !this.#abandonment.explains(text));
+    const lies = this.#model.lies(shown);
     return this.#drainer === undefined ? lies : lies.filter((text) => !unknowable.test(text));
   }
 
@@ -796,7 +791,7 @@ class World {
     // Its calls are lost with the connection to the gateway, or take effect all the same.
     if (this.#random.chance(0.5)) this.#gateway.dropCalls();
     await this.#buried();
-    const strayReports = life.strayReports().filter((text) => !this.#abandonment.explains(text));
+    const strayReports = life.strayReports().filter((text) => !this.#abandonment.isAbout(text));
     this.#faults.push(...life.faults, ...life.strayEvents(), ...strayReports);
     const { ids } = life.chronicle;
     for (const reader of this.#readers) this.#faults.push(...reader.strays(ids, this.#hazards.maxEventsKept));

@@ -26,7 +26,7 @@ export const surroundings: Surroundings = {
     deadlineFailures: () => [],
     watchedSince: () => undefined,
   },
-  commands: { list: () => [], abandon: () => Promise.resolve(undefined) },
+  commands: { list: () => [], abandon: () => Promise.resolve(undefined), left: () => [] },
   history: createHistory({
     entries: new History(sampleSnapshot()).entries,
     configuration: sampleSnapshot,

@@ -45,7 +45,7 @@ import { inOrderOf } from './document-difference.ts';
 import { takeStep, type About, type NamedResources } from './kind.ts';
 import { linkOfCollection, unresolvedCollections } from './look-up.ts';
 import { asBroughtBack, broughtBack } from './returning-drain.ts';
-import { detachAll, detachingSteps, linksOf, openOn, refusalInUse, withResolvedLinks } from './use.ts';
+import { detachAll, detachingSteps, linksOf, openOn, refusalInUse } from './use.ts';
 
 /** The events of a creation and of a deletion. `D` is the entry of the resource in a gateway document. @internal */
 export type MembershipEvent<K extends string, D> = About<K> &
@@ -208,8 +208,7 @@ function eventRows<S extends State>(
     },
     evolve(snapshot: S, { [kind]: key = '', definition = {} }: Defined, change: Change): S {
       if (find(snapshot, named, key) !== undefined) return snapshot;
-      const defined = loadEntity(named.fields, definition, nextVersion(initialVersion, change));
-      const thing = Object.freeze(withResolvedLinks(snapshot, named.fields, defined));
+      const thing = Object.freeze(loadEntity(named.fields, definition, nextVersion(initialVersion, change)));
       const next = withSessions(put(snapshot, named, thing, change), change, (table, within) =>
         table.withKey(collection, key, within),
       );

@@ -40,7 +40,7 @@ import {
 } from '../../core/update.ts';
 import { commandQuery, patchMediaTypes, type Route } from '../../http/route.ts';
 import { copyOperations, parseOperations, type Operation, type ParsedOperation } from '../../json/patch.ts';
-import { assertObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
+import { assertObject, type JsonObject } from '../../json/value.ts';
 import { fail, ok, problemOf, type Result } from '../../problem.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import {
@@ -57,7 +57,7 @@ import { finder, linkOfCollection, lookUp, unresolvedCollections } from './look-
 import type { Rendering } from './rendering.ts';
 import { broughtBack, inverseAsBroughtBack } from './returning-drain.ts';
 import { endpointOf, type KindRoute } from './route.ts';
-import { linksIn, withResolvedLinks } from './use.ts';
+import { linksIn } from './use.ts';
 
 /** The event of a change of settings. @internal */
 export type UpdateEvent<K extends string, T> = About<K> & EventHead<`${K}.updated`> & ReversibleUpdate<T>;
@@ -110,13 +110,7 @@ export function settingsOf<S extends State, T extends ConfiguredEntity, K extend
       const key = event[kind];
       // Also if the resource is gone: an event from a store can be damaged.
       for (const each of [event.before, event.after]) assertObject(each, 'The settings');
-      const next = replace(snapshot, named, key, change, (present) => {
-        const merged = merge(present, event);
-        const resolved = withResolvedLinks(snapshot, fields, merged, present.settings);
-        // Without the links that name nothing, there may be no change.
-        const isSame = resolved !== merged && sameJson(resolved.settings as Json, present.settings as Json);
-        return isSame ? present : resolved;
-      });
+      const next = replace(snapshot, named, key, change, (present) => merge(present, event));
       const [then, now] = [find(snapshot, named, key), find(next, named, key)];
       return then && now ? after(next, { before: then.settings, after: now.settings }, change) : next;
     },

@@ -2,16 +2,12 @@
  * Uses of a resource: what keeps it from being deleted, and the steps that take its link out of lists and put it back.
  */
 import type { Change, TransitionOf } from '../../core/decision.ts';
-import type { Fields } from '../../core/field.ts';
 import { linkKey } from '../../core/link.ts';
-import { resolveLinks } from '../../core/reference.ts';
 import { formatPointer } from '../../json/pointer.ts';
-import { sameJson } from '../../json/value.ts';
 import { problem, quoted, type Fault, type Problem } from '../../problem.ts';
 import {
   collectionOf,
   linkOf,
-  nameFinder,
   replace,
   sessionsOf,
   type ConfiguredEntity,
@@ -63,7 +59,7 @@ export function detachingSteps<S extends State>(
 
 /**
  * Takes a link out of the lists of all resources, because what it names is deleted. Nothing lists what a decision
- * deletes. But a command that was abandoned settles after others, which may list it by then.
+ * deletes. But what the gateway has deleted for a command that is over may be listed by then.
  *
  * @internal
  */
@@ -82,39 +78,10 @@ export function detachAll<S extends State>(
 
 function withoutLink(field: string, link: string): <T extends ConfiguredEntity>(thing: T) => T {
   const isIt = sameAs(link);
-  return (thing) =>
-    withLinks(
-      thing,
-      field,
-      linksIn(thing.settings, field).filter((each) => !isIt(each)),
-    );
-}
-
-/**
- * Gives a resource the links of its lists as a snapshot has them: a link that names nothing is left out, and one in
- * another spelling is written anew. A command that was abandoned can settle after what it lists was deleted, or was
- * created again.
- *
- * @param known - the settings of the resource in the snapshot
- * @internal
- */
-export function withResolvedLinks<T extends ConfiguredEntity>(
-  snapshot: State,
-  { links }: Fields,
-  thing: T,
-  known: object = {},
-): T {
-  return Object.entries(links).reduce((next, [field, collection]) => {
-    const [given, present] = [linksIn(next.settings, field), linksIn(known, field)];
-    if (given === present) return next;
-    const { links: resolved } = resolveLinks(given, collection, nameFinder(snapshot), [field], present);
-    return sameJson(resolved, given) ? next : withLinks(next, field, resolved);
-  }, thing);
-}
-
-/** A copy of a resource with other links in a field. */
-function withLinks<T extends ConfiguredEntity>(thing: T, field: string, links: readonly string[]): T {
-  return { ...thing, settings: Object.freeze({ ...thing.settings, [field]: Object.freeze(links) }) };
+  return (thing) => {
+    const links = Object.freeze(linksIn(thing.settings, field).filter((each) => !isIt(each)));
+    return { ...thing, settings: Object.freeze({ ...thing.settings, [field]: links }) };
+  };
 }
 
 /** Gives the steps that put a link back into every list of a snapshot that has it. @internal */
@@ -129,16 +96,16 @@ export function relistingSteps<S extends State>(
   );
 }
 
-/** A resource that lists another one. @internal */
-export interface Referrer {
+/** A resource that lists another one. */
+interface Referrer {
   readonly named: NamedResources;
   readonly thing: ConfiguredEntity;
   readonly field: string;
   readonly position: number;
 }
 
-/** The resources that list a link, with each field that lists it. @internal */
-export function referrersIn(
+/** The resources that list a link, with each field that lists it. */
+function referrersIn(
   snapshot: State,
   kinds: readonly NamedResources[],
   collection: string,

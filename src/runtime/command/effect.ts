@@ -72,6 +72,9 @@ export async function carryOut(effect: Effect, flight: Flight): Promise<EffectOu
   const call = new Call();
   await withDeadline(flight, async (context) => {
     call.end(await endingOf(effect, context, flight, call));
+    if (call.standing === 'abandoned') flight.answerLate();
+    // It can have landed after later commands, if the same was in place for another reason.
+    if (call.standing === 'done') flight.runtime.onOutrun(flight.command, effect);
   });
   try {
     const outcome = await findOut(effect, flight, call);
@@ -95,12 +98,8 @@ export function findOutAgain(effect: Effect, flight: Flight): Promise<EffectOutc
   return findOut(effect, flight, new Call('unclear'));
 }
 
-async function endingOf(
-  effect: Effect,
-  context: EffectContext,
-  { runtime: { gateway, onError } }: Flight,
-  call: Call,
-): Promise<Ending> {
+async function endingOf(effect: Effect, context: EffectContext, flight: Flight, call: Call): Promise<Ending> {
+  const { gateway, onError } = flight.runtime;
   const details = { call: 'apply', effect, commandId: context.commandId } as const;
   const when = (): string => (context.signal.aborted ? ' after the deadline' : '');
   try {
@@ -160,8 +159,8 @@ const lateness: Readonly<Record<Standing, { readonly done?: string; readonly fai
     failed: 'The answer came after the interface was closed, and is not recorded.',
   },
   abandoned: {
-    done: 'after the command was abandoned. The snapshot does not show the change before the next start.',
-    failed: 'The answer came after the command was abandoned, and is not recorded.',
+    done: 'after the command was abandoned. The gateway is made as the interface shows it.',
+    failed: 'The answer came after the command was abandoned. The gateway is made as the interface shows it.',
   },
 };
 

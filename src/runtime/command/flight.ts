@@ -89,6 +89,10 @@ export interface Runtime extends Ground {
   readonly record: (next: Snapshot, events: readonly AdminEvent[]) => void;
   /** Folds the reports that have crossed a command over the current snapshot. */
   readonly foldCrossing: (commandId: string) => void;
+  /** The last call of an abandoned command has ended. */
+  readonly onLateAnswer: (commandId: string) => void;
+  /** A call has ended after `inspect` had answered that its effect is in place. */
+  readonly onOutrun: (command: Command, effect: Effect) => void;
   /** Refuses other commands on the resources of a flight from now on; gives the signal that ends the search. */
   readonly holdAsUnknown: (flight: Flight) => AbortSignal;
 }
@@ -102,6 +106,8 @@ export interface FlightOptions {
   readonly resolve: (execution: Execution) => void;
   /** What the decision rests on; left out for a command of an earlier life, and without a coordinator. */
   readonly basis?: Basis | undefined;
+  /** The effects of the group in flight of a command of an earlier life. */
+  readonly effects?: readonly Effect[];
   /**
    * Whether the command has effects. If it has, the gateway has made the change before the settlement. A command
    * without effects takes hold only once its events are journaled.
@@ -129,6 +135,10 @@ export class Flight {
   readonly #options: FlightOptions;
   /** What was closed, if every effect so far is done. */
   readonly closed = { sessions: 0, connections: 0 };
+  /** The effects of the group in flight, from its intent to its settlement. */
+  effects: readonly Effect[];
+  /** Whether the last call of the command has ended, if the command was abandoned. */
+  hasAnswered = false;
   /** The events that were settled so far. */
   readonly #settled: AdminEvent[] = [];
   /** Whether a record has the resources. */
@@ -141,6 +151,7 @@ export class Flight {
     this.command = command;
     this.runtime = runtime;
     this.span = options.span;
+    this.effects = options.effects ?? [];
     this.#options = options;
   }
 
@@ -163,7 +174,15 @@ export class Flight {
   /** @throws SearchEnded if the command was abandoned: then no further effect is begun */
   throwIfAbandoned(): void {
     const reason: unknown = this.#search?.signal.reason;
-    if (reason instanceof SearchEnded && reason.why === 'abandoned') throw reason;
+    if (!(reason instanceof SearchEnded && reason.why === 'abandoned')) return;
+    this.hasAnswered = true;
+    throw reason;
+  }
+
+  /** The last call has ended after the command was abandoned. */
+  answerLate(): void {
+    this.hasAnswered = true;
+    this.runtime.onLateAnswer(this.id);
   }
 
   /**
@@ -185,6 +204,7 @@ export class Flight {
     const { done, of } = progress;
     if (of > 1) this.progress = progress;
     const effects = group.filter(isActing).map(({ effect }) => effect);
+    this.effects = effects;
     if (effects.length === 0) return;
     const { id: command, resources } = this.command;
     const events = eventsOf(group);
@@ -295,6 +315,7 @@ export class Flight {
   /** Folds events over the current snapshot, which reports may have changed since the decision. */
   #apply(recorded: readonly AdminEvent[], fold: Fold): readonly AdminEvent[] {
     const events = recorded.length === 0 ? recorded : this.#fold(recorded, fold);
+    this.effects = [];
     this.#settled.push(...events);
     this.runtime.foldCrossing(this.id);
     return events;

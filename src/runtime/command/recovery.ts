@@ -9,15 +9,13 @@
  * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
  */
 import { ownerOf } from '../../core/link.ts';
-import type { AdminEvent } from '../../resources/index.ts';
 import { undo, settleGroups, type Performed, type RefusedGroup } from './command.ts';
-import { findOutAgain, inspect } from './effect.ts';
+import { findOutAgain } from './effect.ts';
 import type { Flight } from './flight.ts';
 import type { OpenCommand } from '../journal/record.ts';
 import {
   aspectOf,
   deletes,
-  eventsOf,
   groupsOf,
   inverseOf,
   isActing,
@@ -92,29 +90,6 @@ export function recover({ intent, settled }: OpenCommand, flight: Flight): Promi
   return settleGroups(work, { done, of: intent.of }, flight);
 }
 
-/**
- * Asks the host once which effects of an abandoned command are in place. Nothing is undone, because later commands may
- * rest on what is there.
- *
- * @returns the events of the effects in place; `undefined` if the host does not say
- * @internal
- */
-export async function inspectAbandoned(
-  { intent, settled }: OpenCommand,
-  flight: Pick<Flight, 'id' | 'runtime'>,
-): Promise<readonly AdminEvent[] | undefined> {
-  const [group = []] = settled === intent.part ? groupsOf(intent) : [];
-  const acting = group.filter(isActing);
-  const inPlace = await lookBack(acting, async ({ effect }) => {
-    const seen = await inspect(effect, flight);
-    return seen === undefined ? undefined : seen === 'in-place';
-  });
-  if (inPlace === undefined) return undefined;
-  const made = byAspect(acting).flatMap((stages) => traces.successive(stages, inPlace));
-  if (made.length === acting.length) return eventsOf(group);
-  return eventsOf(acting.filter((stage) => made.includes(stage)));
-}
-
 const ended =
   'The process ended before the command did. The gateway may not have been asked for the remaining parts.';
 
@@ -136,8 +111,10 @@ async function recoverGroup(group: Group, flight: Flight): Promise<RefusedGroup 
 /**
  * Gives the stages whose effects are in place; `undefined` if the host does not say. Deletions are looked at first, the
  * last one first: nothing can be seen of a deleted resource, and its deletion came after all that was done to it.
+ *
+ * @internal
  */
-async function lookBack(
+export async function lookBack(
   stages: readonly ActingStage[],
   look: (stage: ActingStage) => Promise<boolean | undefined>,
 ): Promise<ReadonlySet<ActingStage> | undefined> {
@@ -155,7 +132,8 @@ async function lookBack(
   return inPlace;
 }
 
-function byAspect(stages: readonly ActingStage[]): readonly OnAspect[] {
+/** The effects on each aspect, in order. @internal */
+export function byAspect(stages: readonly ActingStage[]): readonly OnAspect[] {
   const aspects = new Map<unknown, [ActingStage, ...ActingStage[]]>();
   for (const stage of stages) {
     const aspect = aspectOf(stage.effect);

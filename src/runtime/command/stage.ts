@@ -124,7 +124,8 @@ function inOrder(stages: readonly Stage[]): readonly Stage[] {
   return [...acting, ...stages.filter((stage) => !isActing(stage))];
 }
 
-function settlesFirst(effect: Effect): boolean {
+/** Whether an effect is a creation, which settles before what follows it. @internal */
+export function settlesFirst(effect: Effect): boolean {
   const row = rowOf(effect);
   return row !== 'irreversible' && row.settlesFirst === true;
 }

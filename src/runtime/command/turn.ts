@@ -18,6 +18,7 @@ import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Ground } from '../ground.ts';
 import { onAbort } from '../host/waiting.ts';
 import type { Planned } from '../plan/plan.ts';
+import type { Performed } from './command.ts';
 import { SearchEnded, type Command, type Flight } from './flight.ts';
 import {
   inProgress,
@@ -47,6 +48,8 @@ export interface CommandRequest {
   readonly isDecided?: true;
   /** Keeps the records of the command; the journal of the interface if left out. */
   readonly journal?: Journal;
+  /** Carries the decision out; by default the gateway is asked for its effects, and its events settle. */
+  readonly perform?: (flight: Flight) => Promise<Performed>;
 }
 
 /** What has become of a command on its way, for the audit record. @internal */

@@ -3,7 +3,7 @@
  *
  * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
-import { firstPartOf, isTrusted, refused, type Changes, type Context } from '../../core/decision.ts';
+import { firstPartOf, isTrusted, refused, type Context } from '../../core/decision.ts';
 import {
   evolve,
   foldHostReports,
@@ -21,7 +21,6 @@ import { problem, type Problem } from '../../problem.ts';
 import { changedDrains } from '../../snapshot/state.ts';
 import type { Ground } from '../ground.ts';
 import { ReportError } from '../host/host-error.ts';
-import { changesIn } from '../journal/entry-fold.ts';
 import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';
 import type { UnsettledCommands } from '../journal/unsettled.ts';
 import { Overruled } from '../journal/basis.ts';
@@ -42,18 +41,11 @@ import {
   type Refusal,
   type Unaccepted,
 } from './execution.ts';
-import { commandOf, Flight, SearchEnded, NotJournaled, type Command, type Runtime } from './flight.ts';
-import { inspectAbandoned, recover } from './recovery.ts';
+import { commandOf, Flight, SearchEnded, NotJournaled, type Runtime } from './flight.ts';
+import { Reconciliation, type Leftover } from './reconciliation.ts';
+import { recover } from './recovery.ts';
 import { refuseUnsupported } from './support.ts';
 import { Turns, type Acceptance, type CommandRequest, type Waiting } from './turn.ts';
-
-/** A command that an earlier life abandoned. */
-interface Abandoned {
-  readonly flight: Flight;
-  readonly intended: readonly AdminEvent[];
-  /** The events of the effects that are in place; `undefined` if the host has not said. */
-  readonly found: readonly AdminEvent[] | undefined;
-}
 
 /** The steps of a plan. */
 type Planning = Generator<undefined, Plan>;
@@ -70,6 +62,8 @@ export class Writer {
   readonly #turns: Turns;
   readonly #runtime: Runtime;
   readonly #departed: Departed;
+  /** Makes the resources of abandoned commands as the snapshot shows them. */
+  readonly reconciliation: Reconciliation;
 
   constructor(ground: Ground) {
     this.#ground = ground;
@@ -82,8 +76,16 @@ export class Writer {
       present: () => this.#snapshot,
       record: this.#record,
       foldCrossing: this.#foldCrossing,
+      onLateAnswer: (id) => {
+        this.reconciliation.answered(id);
+      },
+      onOutrun: (command, effect) => {
+        void this.reconciliation.begin([{ command, effects: [effect], list: 'none' }]);
+      },
       holdAsUnknown: (flight) => this.#turns.holdAsUnknown(flight),
     };
+    const execute = (request: CommandRequest): Promise<Execution> => this.execute(request);
+    this.reconciliation = new Reconciliation({ ground, present: this.#runtime.present, execute });
     this.#turns = new Turns(ground, { decide: this.#decide, ended: this.#ended, begin: this.#begin });
   }
 
@@ -232,7 +234,7 @@ export class Writer {
   }
 
   /**
-   * Abandons a command of unknown outcome. The journal keeps its intent, and the next life inspects the command once.
+   * Abandons a command of unknown outcome. The journal keeps its intent until its resources are as they are shown.
    */
   async abandon(
     id: string,
@@ -304,16 +306,14 @@ export class Writer {
   };
 
   /**
-   * Finds out the outcomes of the commands of earlier lives. An open command can still undo its effects, so the host is
-   * asked about an abandoned command only when no open one holds its resources.
+   * Finds out the outcomes of the commands of earlier lives. After that, makes the resources of the abandoned ones as
+   * the snapshot shows them.
    *
-   * @returns resolves when the outcomes are known, or when the host has not answered in time
+   * @returns resolves when that is done, or when the host has not answered in time
    */
   async recover({ open, abandoned }: UnsettledCommands<Intent>): Promise<void> {
     await Promise.all(open.map((command) => this.#recoverOpen(command)));
-    const found = await Promise.all(abandoned.map((command) => this.#inspectAbandoned(command)));
-    // One after another: two commands may have made the same change.
-    for (const each of found) if (each !== undefined) await this.#settleAbandoned(each);
+    await this.reconciliation.begin(abandoned.map(leftoverOf));
   }
 
   /** Resolves when the outcome is known, or when the host has not answered in time. */
@@ -331,7 +331,8 @@ export class Writer {
           this.#recovered(flight, this.#executionOf(await recover(open, flight), flight.closed));
         } catch (error) {
           // The next life recovers the command. A failure of the store has gone to `onError` already.
-          if (!(error instanceof SearchEnded || error instanceof NotJournaled)) this.#ground.onError(error);
+          if (error instanceof SearchEnded) this.#gaveUp(flight, error);
+          else if (!(error instanceof NotJournaled)) this.#ground.onError(error);
         }
         resolve();
       };
@@ -340,41 +341,19 @@ export class Writer {
   }
 
   /** A command of an earlier life. */
-  #flightOf({ intent: { command: id, resources, events } }: OpenCommand, resolve: () => void): Flight {
+  #flightOf(
+    { intent: { command: id, resources, events, effects } }: OpenCommand,
+    resolve: () => void,
+  ): Flight {
     const command = commandOf(id, { resources, events });
     const { instruments, journal } = this.#ground;
-    const options = { journal, span: instruments?.recovery(command), resolve, asksHost: true };
+    const options = { journal, span: instruments?.recovery(command), resolve, effects, asksHost: true };
     return new Flight(command, options, this.#runtime);
   }
 
-  /** Asks the host once about a command that an earlier life abandoned; gives `undefined` if the host is not asked. */
-  async #inspectAbandoned(open: OpenCommand): Promise<Abandoned | undefined> {
-    const flight = this.#flightOf(open, () => undefined);
-    const holder = this.#turns.refuseUnknown(flight.command.resources)?.problem.command;
-    if (holder !== undefined) {
-      this.#ground.onError(new Error(notAsked(flight.command, holder)));
-      return undefined;
-    }
-    return { flight, intended: open.intent.events, found: await inspectAbandoned(open, flight) };
-  }
-
-  /** Settles the effects of an abandoned command that are in place. */
-  async #settleAbandoned({ flight, intended, found }: Abandoned): Promise<void> {
-    const changes = changesIn(this.#snapshot, found ?? intended);
-    // If the resource is gone, or a later command did the same, no answer of the host would change anything.
-    if (found === undefined && changes.length > 0) {
-      this.#ground.onError(new Error(stillUnknown(flight.command)));
-      return;
-    }
-    try {
-      await flight.settle(changes, { at: 'end' });
-      const refusal =
-        changes.length > 0 ? {} : { refusal: 'The abandoned command has left no effect to settle.' };
-      this.#recovered(flight, this.#executionOf({ events: changes, ...refusal }, flight.closed));
-    } catch (error) {
-      // A failure of the store has gone to `onError` already.
-      if (!(error instanceof NotJournaled)) throw error;
-    }
+  /** The search for an outcome has ended. */
+  #gaveUp(flight: Flight, { why }: SearchEnded): void {
+    if (why === 'abandoned') this.reconciliation.add(flight);
   }
 
   /** The outcome of a command of an earlier life is known. */
@@ -386,6 +365,7 @@ export class Writer {
   /** Refuses waiting commands and later ones. Resolves when every started command has ended. */
   async close(): Promise<void> {
     this.#ground.journal.stopRepeating();
+    this.reconciliation.close();
     await this.#turns.close();
   }
 
@@ -408,7 +388,9 @@ export class Writer {
       try {
         if (!isTrusted(decision)) this.#assertFolds(decision);
         trace.begun = { command, decision, first: events };
-        const execution = await this.#perform(flight, decision, first);
+        const execution = await this.#perform(flight, () =>
+          request.perform === undefined ? perform(decision, first, flight) : request.perform(flight),
+        );
         span?.ended(execution);
         if (flight.isUnknown) {
           trace.late = execution;
@@ -418,8 +400,10 @@ export class Writer {
       } catch (error) {
         if (error instanceof Overruled && error.answerTo === undefined) this.#turns.putBack(waiting);
         // The caller got a 504 when the search began.
-        else if (error instanceof SearchEnded) span?.leftOpen(error.why);
-        else {
+        else if (error instanceof SearchEnded) {
+          span?.leftOpen(error.why);
+          this.#gaveUp(flight, error);
+        } else {
           span?.brokenOff(error);
           // The caller has a 504 already.
           if (flight.isUnknown) this.#ground.onError(error);
@@ -430,13 +414,9 @@ export class Writer {
     this.#turns.hold(flight, work);
   };
 
-  async #perform(
-    flight: Flight,
-    decision: Acceptance,
-    first: Changes<AdminEvent, Effect>,
-  ): Promise<Execution> {
+  async #perform(flight: Flight, carryOut: () => Promise<Performed>): Promise<Execution> {
     try {
-      return this.#executionOf(await perform(decision, first, flight), flight.closed);
+      return this.#executionOf(await carryOut(), flight.closed);
     } catch (error) {
       if (!(error instanceof NotJournaled)) throw error;
       this.#foldCrossing(flight.id);
@@ -461,24 +441,17 @@ export class Writer {
   }
 }
 
+function leftoverOf({ intent, settled }: OpenCommand): Leftover {
+  const { command: id, part, resources, events, effects } = intent;
+  // A part that has settled stays.
+  const inFlight = settled === part ? effects : [];
+  return { command: commandOf(id, { resources, events }), effects: inFlight, list: 'earlier' };
+}
+
 /** Makes the refusal of a mark, which gives way to that of the command itself. */
 function* misfitting(misfit: string, planning: Planning): Generator<undefined, Problem> {
   const now = yield* planning;
   return now.outcome === 'refused' ? now.problem : planChanged(misfit, now);
-}
-
-function stillUnknown({ id, resource }: Command): string {
-  return (
-    `The gateway did not say what became of the abandoned command ${id} on ${resource}. Check that the gateway and ` +
-    'the interface agree on this resource. The gateway is asked again at the next start.'
-  );
-}
-
-function notAsked({ id, resource }: Command, holder: string): string {
-  return (
-    `The gateway was not asked what became of the abandoned command ${id} on ${resource}, because the outcome of the later ` +
-    `command ${holder} on the same resource is not known yet. The gateway is asked at the next start.`
-  );
 }
 
 /**

@@ -161,7 +161,7 @@ export class Entries {
     this.#standing = undefined;
     for (const event of changes)
       if (!isDeletion(event)) for (const member of membersOf(event)) this.#note(event, member, id);
-      else if (!event.already) this.#forget(event);
+      else this.#forget(event);
     if (!this.#uses.has(id)) this.#drop(this.#kept, id);
     return changes;
   }

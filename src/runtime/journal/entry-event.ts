@@ -47,8 +47,7 @@ export function membersOf(event: EntryEvent): readonly string[] {
   if (changesState(event)) return ['state'];
   if (kindOf(event) === 'user') return ['password'];
   if (event.definition !== undefined) {
-    const names = event.already ? [] : Object.keys(event.definition);
-    return names.map((name) => memberNamed(event, name));
+    return Object.keys(event.definition).map((name) => memberNamed(event, name));
   }
   const names = (event.operations ?? []).map(({ path }) => path.split('/', 2)[1] ?? '');
   return [...new Set(names.map((name) => memberNamed(event, name)))];

@@ -1,10 +1,8 @@
 /**
- * The fold of a record for the history: what is kept of each event, and which events change something.
+ * The fold of a record for the history: what is kept of each event.
  */
 import { beginFold } from '../../core/decision.ts';
-import { differenceOf, wholeUpdate } from '../../core/update.ts';
-import type { Operation } from '../../json/patch.ts';
-import { sameJson, type Json, type JsonObject } from '../../json/value.ts';
+import { sameJson, type Json } from '../../json/value.ts';
 import type { EntryEvent } from '../../resources/history.ts';
 import { eventTable, namedResources, type AdminEvent } from '../../resources/index.ts';
 import type { Service } from '../../resources/service.ts';
@@ -33,27 +31,6 @@ export function foldRecord(
 }
 
 /**
- * Gives the events that change something. If a command that was abandoned settles after later ones, they can have made
- * the same change. What was closed counts with any other change: no life begins with sessions.
- *
- * @throws TypeError for an event of unknown type
- * @internal
- */
-export function changesIn(snapshot: Snapshot, events: readonly AdminEvent[]): readonly AdminEvent[] {
-  const folding = beginFold(eventTable, snapshot);
-  const changes = new Set(
-    events.filter((event) => {
-      const before = configurationAt(event, folding.current());
-      const isChanged = folding.apply(event);
-      // The event of a flush has no configured resource to compare.
-      return isChanged && (before === undefined || before !== configurationAt(event, folding.current()));
-    }),
-  );
-  if (changes.size === 0) return [];
-  return events.filter((event) => changes.has(event) || 'sessions' in event || 'connections' in event);
-}
-
-/**
  * The resource of an event in a snapshot, or the service of a listener; `undefined` if an event names none, or the
  * resource is gone.
  *
@@ -63,12 +40,6 @@ export function subjectOf(event: EntryEvent | AdminEvent, snapshot: Snapshot): C
   const kind = kindOf(event) === 'listener' ? 'service' : kindOf(event);
   const named = namedBy.get(kind);
   return named && find(snapshot, named, keyIn(event, kind));
-}
-
-/** The configuration of the subject of an event, as text, without its version and times. */
-function configurationAt(event: EntryEvent | AdminEvent, snapshot: Snapshot): string | undefined {
-  const subject = subjectOf(event, snapshot);
-  return subject && JSON.stringify({ ...subject, ...uncompared });
 }
 
 const uncompared = { version: 0, started: 0, startAssumed: 0 };
@@ -129,32 +100,8 @@ function keptOf(
   const own = Object.fromEntries(members) as unknown as EntryEvent;
   if ('sessions' in event) return { ...own, count: event.sessions.length };
   if ('connections' in event) return { ...own, count: event.connections.length };
-  // Not of a listener: a node of a fleet has those of its own document as well, and entries are the same at all nodes.
-  if (own.definition !== undefined && before === after) return { ...own, already: true };
-  if (before === undefined || after === undefined) return own;
-  if (changesState(own)) return isStopped(before) === isStopped(after) ? { ...own, already: true } : own;
-  return 'inverse' in event ? { ...own, inverse: inverseOf(event, before, after) } : own;
-}
-
-/**
- * The inverse of an update. If a command that was abandoned settles after later ones, other settings than its decision
- * knew were there, or came of it.
- */
-function inverseOf(
-  event: Extract<AdminEvent, { readonly inverse: object }>,
-  present: ConfiguredEntity,
-  after: ConfiguredEntity,
-): readonly Operation[] {
-  const { before, inverse } = event;
-  if (before === present.settings && event.after === after.settings) return inverse;
-  const decided = wholeUpdate<object>(present.settings, event);
-  const isAs = (thing: ConfiguredEntity, settings: object): boolean => {
-    const known = adoptedSettings(event, thing, { ...thing, settings });
-    return known !== undefined && sameJson(known as JsonObject, thing.settings as JsonObject);
-  };
-  return isAs(present, decided.before) && isAs(after, decided.after)
-    ? inverse
-    : differenceOf(present.settings, after.settings).inverse;
+  if (before === undefined || after === undefined || !changesState(own)) return own;
+  return isStopped(before) === isStopped(after) ? { ...own, already: true } : own;
 }
 
 function isStopped(thing: ConfiguredEntity & { readonly state?: string }): boolean {

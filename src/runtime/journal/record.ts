@@ -52,7 +52,7 @@ export const recordShapes = {
   settlement: z.object({ ...settlementMembers, revision: natural }),
   /** Stores a revision. Needed because reports use up revisions and are not journaled. */
   mark: z.object({ type: z.literal('mark'), revision: natural }),
-  /** A command of unknown outcome was abandoned: its resources are free, and the next life inspects it once. */
+  /** A command of unknown outcome was abandoned: its resources are free, and are made as they are shown. */
   abandonment: z.object({ type: z.literal('abandonment'), command: z.string(), revision: natural }),
 };
 

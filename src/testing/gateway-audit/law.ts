@@ -141,6 +141,15 @@ export const laws: readonly Law[] = [
     },
   },
   {
+    id: 'defined',
+    name: 'is not in place for another listener of the name',
+    covers: ({ effect }) => effect.type === 'listener.create',
+    async check({ effect }, { apply, expect }) {
+      await apply(effect);
+      await expect(atAnotherPort(effect), 'not-in-place', 'for the same name at another port');
+    },
+  },
+  {
     id: 'unsupported',
     name: 'is refused, and nothing is done, if it is also about a setting that the gateway does not have',
     covers: ({ effect }) => 'operations' in effect,
@@ -160,6 +169,12 @@ function withUnknownSetting<E extends Extract<Effect, Update<object>>>(effect: E
   const { after, operations } = effect;
   const added = { op: 'add', path: `/${unknownSetting}`, value: 1 } as const;
   return { ...effect, after: { ...after, [unknownSetting]: 1 }, operations: [...operations, added] };
+}
+
+function atAnotherPort(effect: Effect): Effect {
+  if (effect.type !== 'listener.create') return effect;
+  const { definition } = effect;
+  return { ...effect, definition: { ...definition, port: ((definition.port ?? 0) % 65_535) + 1 } };
 }
 
 const laterLooks = 5;

@@ -12,6 +12,7 @@ import {
   type Update,
 } from '../../index.ts';
 import {
+  isAdministrators,
   withWordList,
   thingFrom,
   withWordMap,
@@ -20,7 +21,8 @@ import {
   type ScriptedConnection,
   type ScriptedThing,
 } from './state.ts';
-import { takeChange } from './setting-change.ts';
+import { isMap, isSame, memberOf, takeChange } from './setting-change.ts';
+import { sameJson, type Json } from '../../json/index.ts';
 
 /** One row of the table of effects. */
 interface EffectRow<F extends Effect> {
@@ -51,9 +53,10 @@ const rows: EffectRows = {
     change: (gateway, effect) => {
       put(gateway, effect, thingFrom(effect.definition, placeOf(effect)));
     },
+    // As defined: another creation of the name may have come in between. What runs was created stopped.
     isSo(gateway, effect) {
-      const [collection, key] = placeOf(effect);
-      return gateway[collection].has(key);
+      const [there, defined] = [foundAt(gateway, effect), thingFrom(effect.definition, placeOf(effect))];
+      return there !== undefined && sameJson(configurationOf(there), configurationOf(defined));
     },
   },
   delete: {
@@ -72,8 +75,8 @@ const rows: EffectRows = {
       const listeners = { ...thing.listeners, [listener]: { ...definition } };
       gateway.services.set(service, { ...thing, listeners });
     },
-    isSo: ({ services }, { service, listener }) =>
-      Object.hasOwn(services.get(service)?.listeners ?? {}, listener),
+    isSo: ({ services }, { service, listener, definition }) =>
+      isSame(memberOf(services.get(service)?.listeners ?? {}, listener), { ...definition }),
   },
   'listener.delete': {
     change(gateway, { service, listener }) {
@@ -135,6 +138,13 @@ const rows: EffectRows = {
     isSo: ({ flushes }, _effect, commandId) => flushes.includes(commandId),
   },
 };
+
+/** What the administrator configures. */
+function configurationOf({ settings, listeners }: ScriptedThing): Json {
+  const { state, ...rest } = settings;
+  const words = isMap(state) ? Object.keys(state).filter(isAdministrators) : [];
+  return { ...rest, words, listeners: listeners ?? {} };
+}
 
 /** The row of an effect in the table of effects. @internal */
 export function rowOf({ type }: Effect): EffectRow<Effect> {

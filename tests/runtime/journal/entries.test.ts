@@ -5,11 +5,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
-  createResource,
   createSnapshot,
-  deleteResource,
   patchService,
-  revert,
   type AdminEvent,
   type Json,
   type Snapshot,
@@ -21,7 +18,6 @@ import { anyCommand } from '../../simulation/command.ts';
 import { document } from '../../simulation/simulation.ts';
 import { sampleSnapshot } from '../../support/document.ts';
 import { Entries, foldRecord, membersOf, type EntryEvent } from '../../support/internal.ts';
-import { limit, stop } from '../../support/transition.ts';
 
 /** Commands on one snapshot, each taken into entries. */
 class Series {
@@ -158,60 +154,6 @@ describe('the entries', () => {
       return reads;
     };
     expect(readsOf(400)).toBeLessThan(5 * readsOf(100));
-  });
-
-  it('lead back to what was there, also where a decision knew something else', () => {
-    const series = new Series(sampleSnapshot());
-    const late = limit(7)(series.snapshot, { now: 7 });
-    series.settle('1', limit(8));
-    // A command that was abandoned settles after a later one.
-    if (late.outcome !== 'accepted') throw new Error('The patch changes nothing');
-    const { kept } = foldRecord(series.snapshot, late.events);
-    expect(kept[0]?.inverse?.filter(({ op }) => op !== 'test')).toEqual([
-      { op: 'replace', path: '/max_connection', value: 8 },
-    ]);
-  });
-
-  it.each([true, false])(
-    'lead back from what came of a change, if less came of it than was decided (before a restart: %s)',
-    (isLive) => {
-      const servers = ['one', 'two'].map((name) => ({ name, address: 'a', port: 1, protocol: 'pg' }));
-      const from = createSnapshot({ servers, services: [{ name: 'Sales', router: 'cli' }] });
-      const value = ['/servers/one', '/servers/two'];
-      const late = patchService(from, 'Sales', [{ op: 'replace', path: '/servers', value }], { now: 7 });
-      if (late.outcome !== 'accepted') throw new Error('The patch changes nothing');
-      const stored = JSON.parse(JSON.stringify(late.events)) as readonly AdminEvent[];
-      const events = isLive ? late.events : stored;
-      const gone = deleteResource(from, 'servers', 'one', { now: 7 }).next;
-      const { next, kept } = foldRecord(gone, events);
-      expect(next.services.find('Sales')?.settings.servers).toEqual(['/servers/two']);
-      const back = revert(kept[0] as AdminEvent)(next, { now: 8 });
-      expect([back.outcome, back.next.services.find('Sales')?.settings.servers]).toEqual(['accepted', []]);
-    },
-  );
-
-  // Two nodes can do the same: what a command that was abandoned has done is known only at another start.
-  it('lead nowhere from a creation of what was there, and from a deletion of what was gone', () => {
-    const series = new Series(sampleSnapshot());
-    const entry = { name: 'spare', address: 'a', port: 1, protocol: 'pg' };
-    const create: Transition = (snapshot, context) => createResource(snapshot, 'servers', entry, context);
-    const drop: Transition = (snapshot, context) => deleteResource(snapshot, 'servers', 'spare', context);
-    const settleLate = (id: string, events: readonly AdminEvent[]): EntryEvent => {
-      const { next, kept } = foldRecord(series.snapshot, events);
-      expect(next).toBe(series.snapshot);
-      series.entries.take({ command: id, events, kept, revision: 2 });
-      series.entries.end(id);
-      return kept[0] as EntryEvent;
-    };
-    series.settle('0', stop);
-    const [first] = series.entries.all;
-    if (first === undefined) throw new Error('There is no entry');
-    const creation = settleLate('2', series.settle('1', create));
-    expect([creation.already, membersOf(creation)]).toEqual([true, []]);
-    expect(series.entries.standing.changeAfter(first, creation, 'port')?.id).toBe('1');
-    const deletion = settleLate('4', series.settle('3', drop));
-    const after = series.entries.standing.deletionAfter(first, deletion);
-    expect([deletion.already, after?.id]).toEqual([true, '3']);
   });
 });
 

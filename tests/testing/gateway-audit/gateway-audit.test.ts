@@ -181,7 +181,7 @@ describe('the audits', () => {
       'filter.delete': usual,
       'filter.create': usual,
       'listener.delete': `${usual} sessions entry`,
-      'listener.create': `${usual} entry`,
+      'listener.create': `${usual} defined entry`,
       reports: 'service end status complete idle statistics',
     };
     const expected = Object.entries(laws).flatMap(([type, of]) =>
@@ -386,6 +386,14 @@ const broken: Readonly<Record<string, Breaking>> = {
   /** Refuses when its time is over, after it has begun. */
   abort: afterApply((_gateway, _effect, { signal }) => {
     if (signal.aborted) throw new EffectRefusedError('Too late.');
+  }),
+  /** Looks at the name of a listener alone. */
+  defined: (gateway, type) => ({
+    inspect: only(type, gateway.inspect, (effect) => {
+      const { listeners = {} } = ('listener' in effect && gateway.state.services[effect.service]) || {};
+      const isThere = 'listener' in effect && Object.hasOwn(listeners, effect.listener);
+      return Promise.resolve(isThere ? 'in-place' : 'not-in-place');
+    }),
   }),
   /** Ignores a setting that it does not have. */
   unsupported: insteadOfApply(

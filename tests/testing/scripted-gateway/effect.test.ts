@@ -204,8 +204,7 @@ describe('inspect of a creation', () => {
     expect(await afterAnother(create, 2)).toBe('in-place');
   });
 
-  // Fails until a creation is in place only if the gateway has the resource as defined.
-  it.failing.each(creations)(
+  it.each(creations)(
     'of a %s answers not-in-place if the gateway has another one of its name',
     async (_kind, create) => {
       expect(await afterAnother(create, 1)).toBe('not-in-place');

@@ -1,0 +1,283 @@
+/**
+ * Reconciliation: an abandoned command has not happened. The gateway is made as the interface shows it, whatever the
+ * last call of the command has left there. The same holds for a call that ends when nobody waits for it any more.
+ *
+ * The call can have landed or not, or it was an undo, and later commands can have changed the same resources before or
+ * after it. So the ways to what is shown are decided: as if the call had landed, and as if it had been taken back. Of
+ * each way, the gateway is asked for what is not in place. Nothing is folded, and no event is published: the interface
+ * has shown the right state all along. What was closed stays closed.
+ */
+import { linkKey } from '../../core/link.ts';
+import type { Problem } from '../../problem.ts';
+import {
+  combineNamed,
+  evolve,
+  eventTable,
+  followResources,
+  namedResources,
+  type AdminEvent,
+  type Decision,
+  type Effect,
+  type Transition,
+} from '../../resources/index.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
+import { collectionOf, find, linkOf } from '../../snapshot/state.ts';
+import type { Ground } from '../ground.ts';
+import { withoutSessions } from '../journal/history.ts';
+import type { Performed } from './command.ts';
+import { carryOut, inspect } from './effect.ts';
+import { refusal, type Execution } from './execution.ts';
+import type { Command, Flight } from './flight.ts';
+import { Follower, type Behind, type Task } from './follower.ts';
+import { byAspect, lookBack } from './recovery.ts';
+import {
+  aspectOf,
+  groupsOf,
+  inverseOf,
+  isActing,
+  isIrreversible,
+  settlesFirst,
+  type ActingStage,
+} from './stage.ts';
+import type { CommandRequest } from './turn.ts';
+
+/** What a command may have left at the gateway. @internal */
+export interface Leftover {
+  readonly command: Command;
+  /** The effects of which calls may have landed. Of an abandoned command, those of the part in flight. */
+  readonly effects: readonly Effect[];
+  /** Where the command stands: on the list of the store, from an earlier life or this one, or nowhere. */
+  readonly list: 'earlier' | 'own' | 'none';
+}
+
+/** What {@link Reconciliation} needs. @internal */
+interface Around {
+  readonly ground: Pick<Ground, 'clock' | 'journal' | 'onError' | 'onRecovered'>;
+  readonly present: () => Snapshot;
+  readonly execute: (request: CommandRequest) => Promise<Execution>;
+}
+
+/** Makes the gateway as the interface shows it. @internal */
+export class Reconciliation {
+  readonly #around: Around;
+  readonly #follower: Follower;
+  /** What is reconciled, by the keys of the tasks. */
+  readonly #leftovers = new Map<string, Leftover>();
+  #count = 0;
+  /** The tasks that wait for the end of a call, by the id of its command: an abandoned one, or one that reconciles. */
+  readonly #waiting = new Map<string, Task>();
+
+  constructor(around: Around) {
+    this.#around = around;
+    const { clock, onError } = around.ground;
+    this.#follower = new Follower({
+      clock,
+      attempt: (task) => this.#try(task),
+      onStuck: (resource, problem) => {
+        onError(new Error(notMade(resource, problem)));
+      },
+      onFollowed: ([key]) => {
+        this.#leftovers.delete(key);
+      },
+    });
+  }
+
+  /** Where the gateway is not as the interface shows it. */
+  get behind(): readonly Behind[] {
+    return this.#follower.behind.map(([, behind]) => behind);
+  }
+
+  /** Reconciles at once. Resolves after the first try of each. */
+  async begin(leftovers: readonly Leftover[]): Promise<void> {
+    await this.#follower.note(leftovers.map((each) => this.#taskOf(each)))();
+  }
+
+  /** Takes a command in that was abandoned: its last call may be running. */
+  add({ id, command, effects, hasAnswered }: Flight): void {
+    const task = this.#waiting.get(id) ?? this.#taskOf({ command, effects, list: 'own' });
+    // Who abandons a command that reconciles wants its resources.
+    this.#follower.drop(task[0]);
+    this.#waiting.set(id, task);
+    if (hasAnswered) this.answered(id);
+  }
+
+  /** The last call of an abandoned command has ended: nothing else can land. */
+  answered(id: string): void {
+    const task = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (task !== undefined) void this.#follower.note([task])();
+  }
+
+  /** Tries at once what the gateway has not made. */
+  retry(): void {
+    this.#follower.retry();
+  }
+
+  close(): void {
+    this.#follower.close();
+  }
+
+  #taskOf(leftover: Leftover): Task {
+    this.#count += 1;
+    const key = String(this.#count);
+    this.#leftovers.set(key, leftover);
+    return [key, leftover.command.resource];
+  }
+
+  /** Tries once. Gives the reason if the gateway is not as the interface shows it. Never rejects. */
+  async #try(task: Task): Promise<Problem | undefined> {
+    const leftover = this.#leftovers.get(task[0]);
+    if (leftover === undefined) return undefined;
+    let ways: readonly Decision[] = [];
+    const transition: Transition = (snapshot, context) => {
+      ways = waysTo(snapshot, leftover.effects, context.now);
+      const refused = ways.find(({ outcome }) => outcome === 'refused');
+      return refused ?? combineNamed(ways.map((way) => () => way))(snapshot, context);
+    };
+    const perform = (flight: Flight): Promise<Performed> => {
+      this.#waiting.set(flight.id, task);
+      return makeAsShown(ways.flatMap(stagesOf), flight).then((performed) => {
+        this.#waiting.delete(flight.id);
+        return performed;
+      });
+    };
+    try {
+      const execution = await this.#around.execute({ transition, isDecided: true, perform });
+      if (execution.outcome === 'refused' || execution.outcome === 'unknown') return execution.problem;
+      await this.#end(leftover);
+      return undefined;
+    } catch (error) {
+      this.#around.ground.onError(error);
+      return refusal('internal', 'The log of the gateway has the error.').problem;
+    }
+  }
+
+  /** Takes a command off the list of the store. */
+  async #end({ command, list }: Leftover): Promise<void> {
+    if (list === 'none') return;
+    const { ground, present } = this.#around;
+    const { id, resources } = command;
+    const { revision } = present();
+    const record = { type: 'settlement', command: id, revision, events: [], last: true } as const;
+    // A failure of the store has gone to `onError` already. The next start finds the command on the list again.
+    await ground.journal
+      .keep({ record, resources, use: 'upkeep', then: () => undefined })
+      .catch(() => undefined);
+    if (list === 'earlier') ground.onRecovered(command, refusal('effect-refused', notHappened));
+  }
+}
+
+const notHappened =
+  'The command was abandoned, so it has not happened: the gateway is as it was before, or as later commands made it.';
+
+function notMade(resource: string, { detail }: Problem): string {
+  return (
+    `An abandoned command may have changed ${resource} at the gateway, and the gateway was not made as the interface ` +
+    `shows it. ${detail} The interface tries again, at the latest after a minute, and after each start.`
+  );
+}
+
+/**
+ * Decides the ways to what is shown: as if effects had been taken back, and as if they had landed. Of several effects on
+ * one aspect, such as a start and a stop, each can have been the last one to land.
+ *
+ * @param now - the present time, for the decisions
+ */
+function waysTo(shown: Snapshot, effects: readonly Effect[], now: number): readonly Decision[] {
+  // Nothing is in use on paper: what the gateway refuses now is tried again.
+  const goal = withoutSessions(shown);
+  const acting = effects.filter((effect) => !isIrreversible(effect));
+  const takenBack = acting.toReversed().flatMap((effect) => inverseOf(effect) ?? []);
+  return [takenBack, ...landedOf(acting)].map((each) => {
+    const left = leftBy(each, goal, now);
+    return followResources(left, goal, { now }, differing(left, goal));
+  });
+}
+
+/** The effects that can have landed: the first one on each aspect, the first two, and so on, up to all. */
+function landedOf(effects: readonly Effect[]): readonly (readonly Effect[])[] {
+  const counts = new Map<unknown, number>();
+  const places = effects.map((effect) => {
+    const place = (counts.get(aspectOf(effect)) ?? 0) + 1;
+    counts.set(aspectOf(effect), place);
+    return place;
+  });
+  const most = places.reduce((one, other) => Math.max(one, other), 1);
+  return Array.from({ length: most }, (_, last) =>
+    effects.filter((_effect, at) => (places[at] ?? 0) <= last + 1),
+  );
+}
+
+/** The state that effects leave, whatever else is there: what they create takes the place of what has its name. */
+function leftBy(effects: readonly Effect[], snapshot: Snapshot, now: number): Snapshot {
+  const made = effects.flatMap((effect) => {
+    const before = settlesFirst(effect) ? inverseOf(effect) : undefined;
+    return before === undefined ? [effect] : [before, effect];
+  });
+  return evolve(
+    snapshot,
+    made.map((effect) => eventOf(effect, now)),
+  );
+}
+
+/** The event that settles with an effect, as far as a fold reads it: an effect has what its event has. */
+function eventOf(effect: Effect, at: number): AdminEvent {
+  return { ...effect, type: eventTypes.get(effect.type), at } as unknown as AdminEvent;
+}
+
+const eventTypes: ReadonlyMap<string, string> = new Map(
+  Object.entries(eventTable).flatMap(([type, { effect }]) => (effect === undefined ? [] : [[effect, type]])),
+);
+
+/** The links of the resources that are not the same object in two states. */
+function differing(one: Snapshot, other: Snapshot): readonly string[] {
+  return namedResources.flatMap((named) => {
+    const all = [one, other].flatMap((state) => [...collectionOf(state, named)]);
+    const isSame = (key: string): boolean => find(one, named, key) === find(other, named, key);
+    const left = all.filter(({ key }) => !isSame(key));
+    return [...new Set(left.map(({ key }) => key))].map((key) => {
+      const thing = find(one, named, key) ?? find(other, named, key);
+      return thing === undefined ? '' : linkOf(named.collection, thing);
+    });
+  });
+}
+
+function stagesOf(way: Decision): readonly (readonly ActingStage[])[] {
+  return way.outcome === 'accepted' ? [groupsOf(way).flat().filter(isActing)] : [];
+}
+
+/**
+ * Asks the gateway for what is not in place of each way. A way from where the gateway is not can be refused, and then be
+ * at its end once the gateway has taken another one.
+ */
+async function makeAsShown(all: readonly (readonly ActingStage[])[], flight: Flight): Promise<Performed> {
+  const refused: (readonly ActingStage[])[] = [];
+  let refusal: string | undefined;
+  for (const stages of all) {
+    const reason = await follow(stages, flight);
+    if (reason !== undefined) refused.push(stages);
+    refusal ??= reason;
+  }
+  if (refusal === undefined || refused.length === all.length)
+    return { events: [], ...(refusal && { refusal }) };
+  return makeAsShown(refused, flight);
+}
+
+/** Asks for all effects on each resource that is not where the way ends. Gives why the gateway has not got there. */
+async function follow(stages: readonly ActingStage[], flight: Flight): Promise<string | undefined> {
+  const ends = byAspect(stages).map((onAspect) => onAspect.at(-1) ?? onAspect[0]);
+  const inPlace = await lookBack(ends, async ({ effect }) => {
+    const seen = await inspect(effect, flight);
+    return seen === undefined ? undefined : seen === 'in-place';
+  });
+  if (inPlace === undefined) return 'The gateway did not say what is in place.';
+  const missing = new Set(
+    ends.filter((end) => !inPlace.has(end)).map(({ effect }) => linkKey(effect.resource)),
+  );
+  for (const { effect } of stages) {
+    if (!missing.has(linkKey(effect.resource))) continue;
+    const outcome = await carryOut(effect, flight);
+    if (!outcome.done) return outcome.reason;
+  }
+  return undefined;
+}

@@ -31,34 +31,15 @@ export function answerlessFaults(passed: readonly Passed[]): readonly string[] {
   });
 }
 
-/**
- * For a command whose client was told that its outcome is unknown, nothing is begun that cannot be taken back, no part
- * follows one that has settled since, and nothing is taken back that had settled before.
- */
+/** For a command whose client was told that its outcome is unknown, nothing is begun that cannot be taken back. */
 export function callFaults(passed: readonly Passed[]): readonly string[] {
   const unknown = new Set<string>();
-  const settledSince = new Set<string>();
-  const created = new Set<string>();
   return passed.flatMap((each) => {
-    if (each.what === 'request' || each.what === 'report' || each.command === undefined) return [];
-    const { command } = each;
-    const isUnknown = unknown.has(command);
-    if (each.what === 'answer') {
-      if (each.status === 504) unknown.add(command);
-      return [];
-    }
-    const { type, resource } = each;
-    if (each.what === 'event') {
-      if (isUnknown) settledSince.add(command);
-      else if (type.endsWith('.created'))
-        created.add(`${command} ${type.replace('created', 'delete')} ${resource}`);
-      return [];
-    }
-    const isWrong =
-      irreversible.has(each.type) ||
-      settledSince.has(command) ||
-      created.has(`${command} ${type} ${resource}`);
-    return isUnknown && isWrong ? [`the gateway is asked for ${type} of ${command} after a 504`] : [];
+    if (each.what === 'answer' && each.status === 504) unknown.add(each.command ?? '');
+    if (each.what !== 'call' || each.command === undefined) return [];
+    const { type, command } = each;
+    const isWrong = irreversible.has(type) && unknown.has(command);
+    return isWrong ? [`the gateway is asked for ${type} of ${command} after a 504`] : [];
   });
 }
 

@@ -19,7 +19,6 @@ import {
   wayBack,
   type ActingStage,
   type Group,
-  type Stage,
 } from './stage.ts';
 
 /** The result of a performed command. @internal */
@@ -43,8 +42,16 @@ export interface RefusedGroup {
 /** The groups of a command that are not settled yet. @internal */
 export interface Work {
   readonly groups: Iterable<Group>;
-  /** Performs a group, or finds out its outcome; gives `undefined` if every effect of the group was applied. */
-  readonly finish: (group: Group, flight: Flight, progress: Progress) => Promise<RefusedGroup | undefined>;
+  /**
+   * Performs a group, or finds out its outcome; gives `undefined` if every effect of the group was applied. With `waits`,
+   * groups have settled that can be taken back: then the command goes on once the store answers.
+   */
+  readonly finish: (
+    group: Group,
+    flight: Flight,
+    progress: Progress,
+    waits: boolean,
+  ) => Promise<RefusedGroup | undefined>;
   /** Why the groups that are not begun are left out, in a sentence for the client. */
   readonly rest: string;
 }
@@ -63,8 +70,12 @@ export function perform(
   flight: Flight,
 ): Promise<Performed> {
   const { count, make } = groupsIn(decision, first, flight.runtime.present);
-  const work = { groups: make(), finish: performGroup, rest: stoppedAfterUnknown };
-  return settleGroups(work, { done: 0, of: count }, flight);
+  const finish: Work['finish'] = async (group, within, progress, waits) => {
+    await within.intend(group, progress, waits);
+    return performGroup(group, within);
+  };
+  const work = { groups: make(), finish, rest: stoppedAfterUnknown };
+  return settleGroups(work, { done: 0, of: count }, flight, []);
 }
 
 /** The largest number of creations in one turn of the event loop. */
@@ -76,21 +87,23 @@ const stoppedAfterUnknown =
 /**
  * Finishes and settles groups in order. A refused group ends the command.
  *
- * A command whose outcome was announced as unknown begins no further group: the caller may have sent another command
- * meanwhile.
+ * A command whose outcome was announced as unknown goes on when the outcome is known: no other command can use its
+ * resources meanwhile. Only what cannot be undone is not begun any more.
  *
  * @param progress - where the command stands before these groups
+ * @param earlier - the events of an earlier life that can be taken back; `undefined` after one that cannot
  * @internal
  */
 export async function settleGroups(
   { groups, finish, rest }: Work,
   { done: before, of }: Progress,
   flight: Flight,
+  earlier: readonly AdminEvent[] | undefined,
 ): Promise<Performed> {
   let done = before;
   const events: AdminEvent[] = [];
-  // The stages that can be taken back; `undefined` after one that cannot.
-  let settled: Stage[] | undefined = [];
+  // The events that can be taken back; `undefined` after one that cannot.
+  let settled = earlier && [...earlier];
   const end = async (refused: RefusedGroup): Promise<Performed> => {
     const back = await takeBack(settled, refused.kept, { done, of }, flight);
     const { kept } = back;
@@ -106,15 +119,14 @@ export async function settleGroups(
     // group follows the decision.
     const isTurn = isFinal || group.length === 0 || done % mostInTurn === mostInTurn - 1;
     if (of > 1 && isTurn) await flight.runtime.clock.sleep(0);
-    const refused = await finish(group, flight, { done, of });
+    const refused = await finish(group, flight, { done, of }, settled !== undefined && settled.length > 0);
     if (refused !== undefined) return end(refused);
     done += 1;
     if (isFinal) settled = undefined;
-    else settled?.push(...group);
+    else settled?.push(...eventsOf(group));
     const position: Position = done === of ? { at: 'end' } : { at: 'group', done, of };
     // A group that closes nothing needs no record, unless it ends the command.
     if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), position)));
-    if (done < of && flight.isUnknown) return end({ reason: rest, kept: [] });
   }
   return done < of ? end({ reason: rest, kept: [] }) : { events };
 }
@@ -132,14 +144,14 @@ interface TakenBack {
 }
 
 /**
- * Takes back the settled groups of a command whose later group was refused, such as a creation.
+ * Takes back what has settled of a command whose later group was refused, or was not begun, such as a creation.
  *
  * @param kept - the events of the refused group that stand. They settle before the way back begins: its intents replace
  *   that of the group, and a later life looks at the last intent alone
  * @param of - the number of the groups of the command: the groups of the way back come after them
  */
 async function takeBack(
-  settled: readonly Stage[] | undefined,
+  settled: readonly AdminEvent[] | undefined,
   kept: readonly AdminEvent[],
   { done, of }: Progress,
   flight: Flight,
@@ -152,7 +164,8 @@ async function takeBack(
   // One more than there are: a later life that finishes the last of them must still end the command as refused.
   const all = of + groups.length + 1;
   for (const [index, group] of groups.entries()) {
-    const refused = await performGroup(group, flight, { done: of + index, of: all });
+    await flight.intend(group, { done: of + index, of: all }, true);
+    const refused = await performGroup(group, flight);
     if (refused !== undefined)
       return { events, kept: [...kept, ...refused.kept], unsettled: refused.kept, isWhole: false };
     events.push(...(await flight.settle(eventsOf(group), { at: 'group', done: of + index + 1, of: all })));
@@ -160,9 +173,7 @@ async function takeBack(
   return { events, kept, unsettled: [], isWhole: groups.length > 0 };
 }
 
-function groupsBack(settled: readonly Stage[], flight: Flight): readonly Group[] {
-  // After a 504, the caller may already use what has settled.
-  if (flight.isUnknown) return [];
+function groupsBack(settled: readonly AdminEvent[], flight: Flight): readonly Group[] {
   const { actor } = flight.command;
   const context = { now: flight.runtime.clock.now(), ...(actor === undefined ? {} : { actor }) };
   return wayBack(settled, flight.runtime.present(), context);
@@ -172,12 +183,7 @@ function groupsBack(settled: readonly Stage[], flight: Flight): readonly Group[]
  * Asks for the effects of a group in order. If the host refuses an effect, the effects before it are undone; also if an
  * effect cannot be undone and the outcome of the command is unknown by then.
  */
-async function performGroup(
-  group: Group,
-  flight: Flight,
-  progress: Progress,
-): Promise<RefusedGroup | undefined> {
-  await flight.intend(group, progress);
+async function performGroup(group: Group, flight: Flight): Promise<RefusedGroup | undefined> {
   const done: ActingStage[] = [];
   for (const stage of group.filter(isActing)) {
     if (flight.isUnknown && isIrreversible(stage.effect))

@@ -198,9 +198,10 @@ export class Flight {
   /**
    * Stores the intent of a group before the host is asked for its effects.
    *
+   * @param waits - waits for a store that fails, and answers the caller meanwhile
    * @throws NotJournaled if the store does not get the intent
    */
-  async intend(group: Group, progress: Progress): Promise<void> {
+  async intend(group: Group, progress: Progress, waits: boolean): Promise<void> {
     const { done, of } = progress;
     if (of > 1) this.progress = progress;
     const effects = group.filter(isActing).map(({ effect }) => effect);
@@ -212,18 +213,25 @@ export class Flight {
     const named = this.#isNamed ? [] : resources;
     this.#isNamed = true;
     const record = { type: 'intent', command, resources: named, part: done, of, events, effects } as const;
-    const keeping = { record, resources, use: 'before', then: () => undefined } as const;
+    const keeping = { record, resources, then: () => undefined } as const;
+    const text = doneText({ at: 'group', done, of });
+    const onLate = (): void => void this.answerUnknown(resultPending(command, text));
+    // A later group follows an earlier one, whatever has changed since.
+    const basis = done === 0 ? { basis: this.#options.basis } : {};
     try {
-      // A later group follows an earlier one, whatever has changed since.
-      await this.#options.journal.keep(done === 0 ? { ...keeping, basis: this.#options.basis } : keeping);
+      await this.#options.journal.keep({
+        ...keeping,
+        ...basis,
+        ...(waits ? { use: 'result', onLate } : { use: 'before' }),
+      });
     } catch (error) {
       if (error instanceof Overruled && error.answerTo !== undefined)
         throw new NotJournaled(error.answerTo(command, this.#settled));
       if (!(error instanceof NotKept)) throw error;
+      if (waits) throw new NotJournaled(resultLost(command, text));
       if (error.isPossible || done > 0) this.#withdraw();
       if (done === 0) throw new NotJournaled(unavailableIn(error.outage));
-      const refused = unavailableIn(error.outage, doneText({ at: 'group', done, of }));
-      throw new NotJournaled({ ...refused, events: this.#settled });
+      throw new NotJournaled({ ...unavailableIn(error.outage, text), events: this.#settled });
     }
   }
 

@@ -81,13 +81,13 @@ const traces: Readonly<
  * @throws SearchEnded if the search ends before the outcome is known
  * @internal
  */
-export function recover({ intent, settled }: OpenCommand, flight: Flight): Promise<Performed> {
+export function recover({ intent, settled, done: earlier }: OpenCommand, flight: Flight): Promise<Performed> {
   const inFlight = settled === intent.part ? groupsOf(intent) : [];
   const work = { groups: inFlight, finish: recoverGroup, rest: ended };
   // Without a last settlement, not every group is done. If all have settled, the last one was refused, and only those
   // of its events settled that stand.
   const done = Math.min(settled, intent.of - 1);
-  return settleGroups(work, { done, of: intent.of }, flight);
+  return settleGroups(work, { done, of: intent.of }, flight, earlier);
 }
 
 const ended =

@@ -3,6 +3,8 @@
  */
 import { partsOf, type Changes, type Context } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
+import type { EntryEvent } from '../../resources/history.ts';
+import { netOf } from '../journal/entry-event.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import {
   effectTable,
@@ -143,13 +145,18 @@ export function deletes(effect: Effect): boolean {
 }
 
 /**
- * Gives the groups that take settled stages back, the last one first; none if reports of the host have made that
- * impossible.
+ * Gives the groups that take settled events back, the last one first; none if reports of the host have made that
+ * impossible. What an earlier life has taken back already stays so.
  *
  * @internal
  */
-export function wayBack(settled: readonly Stage[], snapshot: Snapshot, context: Context): readonly Group[] {
-  const back = settled.toReversed().map(({ event }) => revert(event));
+export function wayBack(
+  settled: readonly AdminEvent[],
+  snapshot: Snapshot,
+  context: Context,
+): readonly Group[] {
+  const left = netOf(settled as readonly EntryEvent[]) as readonly AdminEvent[];
+  const back = left.toReversed().map(revert);
   const decision = sequence(...back)(snapshot, context);
   return decision.outcome === 'accepted' ? groupsOf(decision) : [];
 }

@@ -75,6 +75,8 @@ export interface Open<I> {
    * that closes nothing has no record.
    */
   readonly settled: number;
+  /** The events of the settled parts, to be taken back if a later part fails; left out after what cannot be. */
+  readonly done?: readonly AdminEvent[] | undefined;
 }
 
 /** A command of one interface with an intent and without a last settlement. @internal */
@@ -82,7 +84,7 @@ export type OpenCommand = Open<Intent>;
 
 /** The shape of an {@link OpenCommand}. @internal */
 export const openShape = z
-  .object({ intent: intentShape, settled: natural })
+  .object({ intent: intentShape, settled: natural, done: z.exactOptional(eventList) })
   .check(z.refine(({ intent: { part, of }, settled }) => settled >= part && settled <= of));
 
 /** Whether the members of an intent fit together. @internal */

@@ -1,7 +1,7 @@
 /**
  * Unsettled commands: which commands have no end in the records of a journal.
  */
-import type { AdminEvent } from '../../resources/index.ts';
+import { canRevert, type AdminEvent } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { JournalRecord, Open } from './record.ts';
 import { wholeCommand } from './short-record.ts';
@@ -55,15 +55,22 @@ export class Unsettled<I extends IntentOf> implements UnsettledCommands<I> {
   }
 
   begin(intent: I): void {
-    const { resources } = this.#open.get(intent.command)?.intent ?? intent;
-    this.#open.set(intent.command, { intent: { ...intent, resources }, settled: intent.part });
+    const { intent: { resources } = intent, done } = this.#open.get(intent.command) ?? { done: [] };
+    this.#open.set(intent.command, { intent: { ...intent, resources }, settled: intent.part, done });
   }
 
   /** A part of a command has ended; with the last part, the command. */
-  settle({ command, last }: { readonly command: string; readonly last: boolean }): void {
+  settle({
+    command,
+    events,
+    last,
+  }: Pick<JournalRecord & { type: 'settlement' }, 'command' | 'events' | 'last'>): void {
     const open = this.#open.get(command);
     if (last) for (const commands of [this.#open, this.#abandoned]) commands.delete(command);
-    else if (open !== undefined) this.#open.set(command, { ...open, settled: open.settled + 1 });
+    else if (open !== undefined) {
+      const done = events.every(canRevert) ? open.done?.concat(events) : undefined;
+      this.#open.set(command, { ...open, settled: open.settled + 1, done });
+    }
   }
 
   /**

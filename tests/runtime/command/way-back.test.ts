@@ -206,8 +206,7 @@ async function runThrough(incident: Incident): Promise<Running & { readonly exec
 }
 
 describe('a command in two parts', () => {
-  // Fails until a command whose part has settled is held, and then goes on or is taken back.
-  it.failing.each(incidents)('is there as a whole or not at all if %s', async (_what, incident) => {
+  it.each(incidents)('is there as a whole or not at all if %s', async (_what, incident) => {
     const { admin, gateway } = await runThrough(incident);
     expect(gateway.differences(admin.snapshot)).toEqual([]);
     const all = inTwoParts(twoPartsDocument, { now: 0 }).next;
@@ -216,8 +215,7 @@ describe('a command in two parts', () => {
     );
   });
 
-  // Fails until a store that fails there holds the command.
-  it.failing('is not refused if the store fails between the parts: the outcome is unknown', async () => {
+  it('is not refused if the store fails between the parts: the outcome is unknown', async () => {
     const { execution } = await runThrough(storeFailing(2, 'rejects, and nothing is kept'));
     expect(execution.outcome).toBe('unknown');
   });

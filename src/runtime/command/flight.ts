@@ -4,7 +4,7 @@
  */
 import { isOn } from '../../resources/connection.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
-import type { AdminEvent, Effect } from '../../resources/index.ts';
+import { closings, type AdminEvent, type Effect } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Ground } from '../ground.ts';
 import type { CommandSpan } from '../instrumentation/instruments.ts';
@@ -23,16 +23,17 @@ import {
   type Execution,
 } from './execution.ts';
 import { eventsOf, isActing, type Group } from './stage.ts';
+import type { Acceptance } from './turn.ts';
 
 /** A command in flight, without its outcome. @internal */
 export type Command = Omit<CommandInFlight, 'outcome' | 'progress'>;
 
-/** Makes the command of a decision. @internal */
+/** Makes the command of a decision, or of an intent. @internal */
 export function commandOf(
   id: string,
-  { resources, events }: { readonly resources: readonly string[]; readonly events: readonly AdminEvent[] },
+  { resources, events, closing }: Pick<Acceptance, 'resources' | 'events' | 'closing'>,
 ): Command {
-  const [first] = events;
+  const [first = closing && closings[closing.what].headOf(closing).event] = events;
   if (first === undefined) throw new TypeError('A command must have at least one event');
   const { type, resource, actor, at: since } = first;
   // A copy: the resources are freed by the same links, and the host may change its list meanwhile.

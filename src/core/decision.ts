@@ -103,8 +103,8 @@ export interface EffectBase {
 export type EffectHead<T extends string> = T extends string ? EffectBase & { readonly type: T } : never;
 
 /**
- * What a closing closes: the sessions or connections that were open at the decision, and meet the criteria then and when
- * they are closed. A selection is no list: there can be a million of them. Plain JSON.
+ * What a closing closes: the sessions or connections that were open at the decision, and meet the criteria then and
+ * when they are closed. A selection is no list: there can be a million of them. Plain JSON.
  *
  * @public
  */
@@ -276,7 +276,7 @@ interface CommandRow<S, E, D> extends EvolvingRow<S, E> {
   readonly effect?: string;
   /** The transition that undoes the event; `irreversible` if the event closes, deletes or flushes. */
   readonly revert: 'irreversible' | ((this: void, snapshot: S, event: E, context: Context) => D);
-  /** Gives the events of a closing, one for each batch; only of the events `sessions.closed` and `connections.closed`. */
+  /** Gives the events of a closing, one for each batch; left out for an event of no closing. */
   readonly closing?: (this: void, snapshot: S, closing: Selection, idleOf: Context['idleOf']) => Iterable<E>;
 }
 

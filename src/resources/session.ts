@@ -46,13 +46,7 @@ import {
 import { assertInputs, servers, services, type Snapshot } from './snapshot.ts';
 import type { ConnectionEvent, NewConnection } from './connection.ts';
 import type { Service } from './service.ts';
-import {
-  batchSize,
-  decideClosing,
-  defineClosing,
-  headOfSelection,
-  type ClosingBatch,
-} from './shared/closing.ts';
+import { batchSize, decideClosing, defineClosing, headOfSelection } from './shared/closing.ts';
 import type { Kind } from './shared/kind.ts';
 import {
   findSession,
@@ -247,23 +241,17 @@ export const sessionClosing = defineClosing<Session, ClosingEvent, SessionEffect
   batchOf(closed, selection) {
     const { resource, where } = selection;
     const criteria = Object.keys(where).length === 0 ? { all: true as const } : where;
-    return closingOf(closed, {
-      ...headOfSelection(selection),
-      ...(resource === allSessions ? { criteria } : {}),
-    });
+    const common = resource === allSessions ? { criteria } : {};
+    const sessions = closed.map(identityOf);
+    return {
+      event: { type: 'sessions.closed', ...headOfSelection(selection), ...common, sessions },
+      effect: { type: 'sessions.close', resource, sessions },
+    };
   },
 });
 
-/** Makes the event and the effect that close sessions. */
-function closingOf(
-  closed: readonly Session[],
-  head: Omit<ClosingEvent, 'type' | 'sessions'>,
-): ClosingBatch<ClosingEvent, SessionEffect> {
-  const sessions = closed.map(({ id, connected }) => ({ id, connected }));
-  return {
-    event: { type: 'sessions.closed', ...head, sessions },
-    effect: { type: 'sessions.close', resource: head.resource, sessions },
-  };
+function identityOf({ id, connected }: Session): SessionIdentity {
+  return { id, connected };
 }
 
 const events: EventTable<Snapshot, SessionEvent> = {
@@ -424,8 +412,11 @@ function decideSession(snapshot: Snapshot, session: Session, context: Context): 
   const { openedUpTo = Infinity } = context;
   // The session that the plan has shown has ended, and its id is used again.
   if (session.opened > openedUpTo) return unchanged(snapshot, [resource]);
-  const { event, effect } = closingOf([session], eventHead(resource, context));
-  return accepted(events, snapshot, [resource], { events: [event], effects: [effect] });
+  const sessions = [identityOf(session)];
+  return accepted(events, snapshot, [resource], {
+    events: [{ type: 'sessions.closed', ...eventHead(resource, context), sessions }],
+    effects: [{ type: 'sessions.close', resource, sessions }],
+  });
 }
 
 /**

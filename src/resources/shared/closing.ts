@@ -25,8 +25,8 @@ import type { State } from '../../snapshot/state.ts';
  */
 export const batchSize = 1000;
 
-/** What one batch closes. @internal */
-export interface ClosingBatch<E, F> {
+/** What one batch closes. */
+interface ClosingBatch<E, F> {
   readonly event: E;
   readonly effect: F;
 }
@@ -63,7 +63,7 @@ export interface Look {
 
 /** The functions that close sessions, or connections. @internal */
 export interface Closing<E, F> {
-  /** Gives the number of batches, and the number of all that are closed; that is `undefined` if only the batches tell. */
+  /** Gives the number of batches, and of all that are closed; `undefined` if only the batches tell that. */
   readonly extentOf: (
     selection: Selection,
     decided: State,
@@ -84,10 +84,12 @@ export function defineClosing<T, E, F>({ find, again, batchOf }: Row<T, E, F>): 
   };
   const batchAt: Closing<E, F>['batchAt'] = (number, selection, { decided, present, idleOf }) => {
     const { range, isWanted } = find(decided, selection, idleOf);
-    const items = range(number * batchSize, batchSize).filter((item) => {
-      const now = present === decided ? item : again(item, present);
-      return now !== undefined && isWanted(item) && isWanted(now);
-    });
+    const wanted = range(number * batchSize, batchSize).filter(isWanted);
+    const isLeft = (item: T): boolean => {
+      const now = again(item, present);
+      return now !== undefined && isWanted(now);
+    };
+    const items = present === decided ? wanted : wanted.filter(isLeft);
     return items.length === 0 ? undefined : deepFreeze(batchOf(items, selection));
   };
   return {

@@ -25,8 +25,8 @@ export function decidedChange(events: readonly AdminEvent[]): readonly JsonObjec
 }
 
 /**
- * Describes the events of a decision that the host has built. They can contain anything, secrets in plain text too. Events
- * that are no JSON are not described.
+ * Describes the events of a decision that the host has built. They can contain anything, secrets in plain text too.
+ * Events that are no JSON are not described.
  *
  * @internal
  */

@@ -70,7 +70,7 @@ export type Refusal = Extract<Execution, { readonly outcome: 'refused' }>;
 /** The key of {@link Decided}. A decision that the host has built can have a member of any name. @internal */
 export const misfit = Symbol('misfit');
 
-/** A decision; of a refusal for the mark, with what does not fit, in a sentence: the answer has the plan of now. @internal */
+/** A decision. If the mark does not fit, it is refused and says why: the answer then has the plan of now. @internal */
 export type Decided = Decision & { readonly [misfit]?: string };
 
 /** A decision that changes nothing. @internal */

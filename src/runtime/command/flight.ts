@@ -2,6 +2,7 @@
  * Flights: all that is known about one command in flight, from its decision to its last settlement. A flight is a row
  * of the table in `turn.ts`; it writes the intent and the settlements of its command, and gives the answer 504.
  */
+import type { Accepted } from '../../core/decision.ts';
 import { isOn } from '../../resources/connection.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
 import { closings, type AdminEvent, type Effect } from '../../resources/index.ts';
@@ -23,7 +24,6 @@ import {
   type Execution,
 } from './execution.ts';
 import { eventsOf, isActing, type Group } from './stage.ts';
-import type { Acceptance } from './turn.ts';
 
 /** A command in flight, without its outcome. @internal */
 export type Command = Omit<CommandInFlight, 'outcome' | 'progress'>;
@@ -31,7 +31,11 @@ export type Command = Omit<CommandInFlight, 'outcome' | 'progress'>;
 /** Makes the command of a decision, or of an intent. @internal */
 export function commandOf(
   id: string,
-  { resources, events, closing }: Pick<Acceptance, 'resources' | 'events' | 'closing'>,
+  {
+    resources,
+    events,
+    closing,
+  }: Pick<Accepted<Snapshot, AdminEvent, Effect>, 'resources' | 'events' | 'closing'>,
 ): Command {
   const [first = closing && closings[closing.what].headOf(closing).event] = events;
   if (first === undefined) throw new TypeError('A command must have at least one event');

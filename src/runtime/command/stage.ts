@@ -26,7 +26,7 @@ export interface Stage {
 /** A stage with an effect. @internal */
 export type ActingStage = Required<Stage>;
 
-/** Stages that settle together, as one revision. Answers and stored records call a group a part of its command. @internal */
+/** Stages that settle together, as one revision. Answers and records call a group a part of its command. @internal */
 export type Group = readonly Stage[];
 
 /** The groups of a command. @internal */
@@ -37,8 +37,8 @@ export interface Groups {
 }
 
 /**
- * Gives the groups of a decision. The first batch of its closing settles with what comes before it. Each of the others is
- * a group, which is read when its turn comes, and is empty if nothing of it is left.
+ * Gives the groups of a decision. The first batch of its closing settles with what comes before it. Each of the others
+ * is a group, which is read when its turn comes, and is empty if nothing of it is left.
  *
  * @param present - gives the snapshot at the time of each group: what has closed meanwhile is not closed again
  * @param idleOf - the idle times by which the closing selects

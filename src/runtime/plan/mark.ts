@@ -149,11 +149,8 @@ const half = 16;
 
 /** Gives the digits of what a plan shows. */
 function digestOf({ events, effects, closing }: Changes<AdminEvent, Effect>): string {
-  const all: readonly (AdminEvent | Effect)[] = [
-    ...events,
-    ...effects,
-    ...(closing === undefined ? [] : Object.values(closings[closing.what].headOf(closing))),
-  ];
+  const head = closing && closings[closing.what].headOf(closing);
+  const all = [...events, ...effects, ...(head === undefined ? [] : [head.event, head.effect])];
   const halves = [all.filter((each) => !isClosing(each)), all.filter(isClosing)];
   return halves.map((each) => sha256(canonicalText(each.map(shown))).slice(0, half)).join('');
 }

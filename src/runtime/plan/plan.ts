@@ -233,8 +233,8 @@ function* shownOf(
 }
 
 /**
- * Gives the first and the number of those whom a closing closes: by the counters of the table if that would take several
- * batches, else batch by batch.
+ * Gives the first and the number of those whom a closing closes: by the counters of the table if that would take
+ * several batches, else batch by batch.
  */
 function* closedBy(
   closing: Selection,

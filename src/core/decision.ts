@@ -404,11 +404,16 @@ interface Deciding<E, F> extends Changes<E, F> {
   readonly idleOf?: Context['idleOf'] | undefined;
 }
 
-const selections = new WeakSet<object>();
+/** The snapshot of the decision of each closing. */
+const snapshots = new WeakMap<object, unknown>();
 
-/** Tells whether the closing of a decision is one that {@link accepted} has got. @internal */
-export function isSelection(closing: object): boolean {
-  return selections.has(closing);
+/**
+ * Gives the snapshot of the decision of a closing; `undefined` if the closing is none that {@link accepted} has got.
+ *
+ * @internal
+ */
+export function decidedOn(closing: object): unknown {
+  return snapshots.get(closing);
 }
 
 /**
@@ -444,7 +449,7 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
     this.resources = resources;
     this.events = deepFreeze(events);
     this.effects = deepFreeze(effects);
-    if (closing !== undefined) selections.add((this.closing = deepFreeze(closing)));
+    if (closing !== undefined) snapshots.set((this.closing = deepFreeze(closing)), before);
     if (notes.length > 0) this.notes = notes;
     // Frozen, so that no caller can replace the events after the check.
     Object.freeze(this);

@@ -1,7 +1,7 @@
 /**
  * Stages: the events of a decision, each with its effect, cut into groups that settle together.
  */
-import type { Changes, Context } from '../../core/decision.ts';
+import { decidedOn, type Changes, type Context } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import {
@@ -54,7 +54,8 @@ export function groupsIn(
     return { count: groups.length, groups };
   }
   const { extentOf, batchAt, headOf } = closings[closing.what];
-  const decided = present();
+  // Not the present snapshot: a rule of the host may have reported since.
+  const decided = decidedOn(closing) as Snapshot;
   const batch = (number: number): Group =>
     [batchAt(number, closing, { decided, present: present(), idleOf }) ?? []].flat();
   // Also a batch of which nothing is left shows where the groups are cut.

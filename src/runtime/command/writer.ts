@@ -3,7 +3,7 @@
  *
  * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
-import { isSelection, isTrusted, refused, type Context } from '../../core/decision.ts';
+import { decidedOn, isTrusted, refused, type Context } from '../../core/decision.ts';
 import {
   closings,
   evolve,
@@ -497,7 +497,7 @@ function assertDecision(decision: unknown): asserts decision is Decision {
   }
   if (outcome !== 'accepted' || isTrusted(decision as object)) return;
   const { events, effects, closing } = decision as Partial<Acceptance>;
-  if (!areConsistent(events, effects, closing) || !(closing === undefined || isSelection(closing)))
+  if (!areConsistent(events, effects, closing) || (closing !== undefined && decidedOn(closing) === undefined))
     throw new TypeError(
       'An accepted decision must have at least one event, or a closing as the functions that close give it. The events and ' +
         'effects must have known types, with an effect for each event that needs one',

@@ -20,7 +20,7 @@ import { createScriptedGateway, createVirtualClock, hold } from 'gateway-admin-c
 
 import { wholeOf } from '../../support/closing.ts';
 import { crowdedSnapshot } from '../../support/document.ts';
-import { openedSessions } from '../../support/opened-session.ts';
+import { openedSession, openedSessions } from '../../support/opened-session.ts';
 import { runAdmin } from '../../support/running-admin.ts';
 
 const closeAll: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'Sales', context);
@@ -127,6 +127,15 @@ it('a plan of a teardown counts the sessions that stay at a service that it stop
     closes: { sessions: 2502 },
     stays: { sessions: 1 },
   });
+});
+
+it('leaves a session open that a rule of the host reports after the decision', async () => {
+  const late = { ...openedSession(7777), service: 'Sales' };
+  const { admin, gateway } = runAdmin({ snapshot, veto: () => void admin.report(late) });
+  const { sessions } = snapshot;
+  expect(await admin.execute(closeAll)).toMatchObject({ closed: { sessions: sessions.size } });
+  expect(Array.from(admin.snapshot.sessions, ({ id }) => id)).toEqual([7777]);
+  expect(gateway.calls).toHaveLength(3);
 });
 
 describe('what changes by itself during a teardown', () => {

@@ -398,11 +398,8 @@ export interface Changes<E, F> {
   readonly closing?: Selection;
 }
 
-/** The changes of a decision. @internal */
-interface Deciding<E, F> extends Changes<E, F> {
-  /** The idle times by which the closing selects; see {@link Context.idleOf}. */
-  readonly idleOf?: Context['idleOf'] | undefined;
-}
+/** The changes of a decision, with the idle times by which its closing selects. */
+type Deciding<E, F> = Changes<E, F> & Pick<Context, 'idleOf'>;
 
 /** The snapshot of the decision of each closing. */
 const snapshots = new WeakMap<object, unknown>();
@@ -433,7 +430,7 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
   declare readonly notes?: readonly Note[];
   readonly #table: EventTable<S, E>;
   readonly #before: S;
-  readonly #idleOf: Context['idleOf'] | undefined;
+  readonly #idleOf: Context['idleOf'];
   #next: S | undefined;
 
   constructor(
@@ -528,8 +525,8 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
     const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
     if (accepting.length === 0) return unchanged(snapshot, resources, notes);
     const all = [...decisions, { resources: needsOfUndo(effects, accepting) }];
-    const { idleOf } = context;
-    const whole = accepted(events, snapshot, resourcesOf(all), { ...joined(accepting), idleOf }, notes);
+    const change = { ...context, ...joined(accepting) };
+    const whole = accepted(events, snapshot, resourcesOf(all), change, notes);
     // If a host has built one of the decisions, the whole is a plain object, so that the runtime checks it.
     return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
   };

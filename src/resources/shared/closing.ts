@@ -137,5 +137,5 @@ export function decideClosing<S extends State & Revisioned, E extends EventBase,
   const look = { decided: snapshot, present: snapshot, idleOf };
   if (extentOf(closing, snapshot).batches <= 1 && batchAt(0, closing, look) === undefined)
     return unchanged(snapshot, restsOn);
-  return accepted(events, snapshot, restsOn, { events: [], effects: [], closing, idleOf });
+  return accepted(events, snapshot, restsOn, { ...context, events: [], effects: [], closing });
 }

@@ -29,16 +29,9 @@ export type ActingStage = Required<Stage>;
 /** Stages that settle together, as one revision. Answers and records call a group a part of its command. @internal */
 export type Group = readonly Stage[];
 
-/** The groups of a command. @internal */
-export interface Groups {
-  readonly count: number;
-  /** The groups, in order. */
-  readonly groups: Iterable<Group>;
-}
-
 /**
- * Gives the groups of a decision. The first batch of its closing settles with what comes before it. Each of the others
- * is a group, which is read when its turn comes, and is empty if nothing of it is left.
+ * Gives the groups of a decision in order, and their number. The first batch of its closing settles with what comes
+ * before it. Each of the others is a group, which is read when its turn comes, and is empty if nothing of it is left.
  *
  * @param present - gives the snapshot at the time of each group: what has closed meanwhile is not closed again
  * @param idleOf - the idle times by which the closing selects
@@ -48,7 +41,7 @@ export function groupsIn(
   { events, effects, closing }: Changes<AdminEvent, Effect>,
   present: () => Snapshot,
   idleOf: Context['idleOf'],
-): Groups {
+): { readonly count: number; readonly groups: Iterable<Group> } {
   if (closing === undefined) {
     const groups = groupsOf({ events, effects });
     return { count: groups.length, groups };

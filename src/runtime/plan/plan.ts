@@ -247,7 +247,6 @@ function* closedBy(
   const first: unknown[] = [];
   let count = known ?? 0;
   for (let number = 0; number < batches; number += 1) {
-    if (number > 0) yield;
     const effects: readonly Effect[] = [batchAt(number, closing, look)?.effect ?? []].flat();
     const list = effects.flatMap(listIn);
     if (first.length < mostIdentities) first.push(...list);
@@ -257,6 +256,7 @@ function* closedBy(
     }
     footprint.add(effects);
     count += list.length;
+    if (batches > 1) yield;
   }
   return { first, count, batches };
 }

@@ -103,6 +103,26 @@ export interface EffectBase {
 export type EffectHead<T extends string> = T extends string ? EffectBase & { readonly type: T } : never;
 
 /**
+ * What a closing closes: the sessions or connections that were open at the decision, and meet the criteria then and
+ * when they are closed. A selection is no list: there can be a million of them. Plain JSON.
+ *
+ * @public
+ */
+export interface Selection extends Pick<EventBase, 'at' | 'actor' | 'resource' | 'undoes'> {
+  /** What is closed. */
+  readonly what: 'sessions' | 'connections';
+  /**
+   * What all of them have in common: the criteria of `closeSessions`, which are none if all sessions are closed. Of
+   * connections, the name of their server.
+   */
+  readonly where: Readonly<Record<string, string | number>>;
+  /** As in the context: with the mark of a plan, what has opened after this revision stays open. */
+  readonly openedUpTo?: number;
+  /** As in the context: the time of the plan. */
+  readonly plannedAt?: number;
+}
+
+/**
  * The transition was accepted; `next` is the snapshot after the change.
  *
  * @public
@@ -111,16 +131,18 @@ export interface Accepted<S, E extends EventBase, F extends EffectBase> {
   /** The snapshot changes. */
   readonly outcome: 'accepted';
   /**
-   * The snapshot after the events. The fold of the events runs when `next` is first read; the result is
+   * The snapshot after the events, and after the whole closing. The fold runs when `next` is first read; the result is
    * kept. In a decision of this library `next` is a getter, so a copy made with `{ ...decision }` has no `next`.
    */
   readonly next: S;
   /** Links of the resources the decision rests on. */
   readonly resources: readonly string[];
-  /** The events, in order. */
+  /** The events, in order; without those of the closing. */
   readonly events: readonly E[];
   /** The effects, in order. Empty if only the state of the library changes, such as an admin user. */
   readonly effects: readonly F[];
+  /** What is closed after that, a batch at a time; left out if nothing is. */
+  readonly closing?: Selection;
   /** What stays as it is, although the caller may expect a change. Left out if there is nothing. */
   readonly notes?: readonly Note[];
 }
@@ -254,6 +276,8 @@ interface CommandRow<S, E, D> extends EvolvingRow<S, E> {
   readonly effect?: string;
   /** The transition that undoes the event; `irreversible` if the event closes, deletes or flushes. */
   readonly revert: 'irreversible' | ((this: void, snapshot: S, event: E, context: Context) => D);
+  /** Gives the events of a closing, one for each batch; left out for an event of no closing. */
+  readonly closing?: (this: void, snapshot: S, closing: Selection, idleOf: Context['idleOf']) => Iterable<E>;
 }
 
 /** A row for each type of event. @internal */
@@ -359,7 +383,7 @@ export function beginFold<S extends Revisioned, E extends EventBase>(
 export function fold<S extends Revisioned, E extends EventBase>(
   table: EventTable<S, E>,
   snapshot: S,
-  events: readonly E[],
+  events: Iterable<E>,
 ): S {
   const folding = beginFold(table, snapshot);
   for (const event of events) folding.apply(event);
@@ -370,43 +394,23 @@ export function fold<S extends Revisioned, E extends EventBase>(
 export interface Changes<E, F> {
   readonly events: readonly E[];
   readonly effects: readonly F[];
+  /** What is closed after that. */
+  readonly closing?: Selection;
 }
 
+/** The changes of a decision, with the idle times by which its closing selects. */
+type Deciding<E, F> = Changes<E, F> & Pick<Context, 'idleOf'>;
+
+/** The snapshot of the decision of each closing. */
+const snapshots = new WeakMap<object, unknown>();
+
 /**
- * Changes that are made part by part, when they are read. A decision to close a million sessions thus costs nothing
- * before the first session is closed.
+ * Gives the snapshot of the decision of a closing; `undefined` if the closing is none that {@link accepted} has got.
  *
  * @internal
  */
-export interface Parts<E, F, S = unknown> {
-  /** The number of parts; at least 1. */
-  readonly count: number;
-  /** The number of things in the lists of all parts together, if there are several; with `heads`, at most so many. */
-  readonly items: number;
-  /**
-   * First parts with an empty list. Given if only the making of a part shows what the part has: each can be empty.
-   * There are several if a sequence has several closings, and none of them closes anything.
-   */
-  readonly heads?: readonly Changes<E, F>[];
-  /**
-   * Makes the parts, in order. Every call makes the same parts, but for what `present` leaves out.
-   *
-   * @param present - gives the snapshot at the time of each part. A part leaves out what the snapshot says is no longer
-   *   to be done, and can be empty
-   */
-  readonly make: (this: void, present?: () => S) => Iterable<Changes<E, F>>;
-}
-
-type AnyAccepted = AcceptedDecision<Revisioned, EventBase, EffectBase>;
-
-/** A member that is made when it is read. */
-function lazily(make: (decision: AnyAccepted) => unknown): PropertyDescriptor {
-  return {
-    enumerable: true,
-    get(this: AnyAccepted) {
-      return make(this);
-    },
-  };
+export function decidedOn(closing: object): unknown {
+  return snapshots.get(closing);
 }
 
 /**
@@ -420,108 +424,73 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
 > {
   readonly outcome = 'accepted';
   readonly resources: readonly string[];
-  declare readonly events: readonly E[];
-  declare readonly effects: readonly F[];
+  readonly events: readonly E[];
+  readonly effects: readonly F[];
+  declare readonly closing?: Selection;
   declare readonly notes?: readonly Note[];
   readonly #table: EventTable<S, E>;
   readonly #before: S;
-  readonly #parts: Parts<E, F, S> | undefined;
-  #whole: Changes<E, F> | undefined;
+  readonly #idleOf: Context['idleOf'];
   #next: S | undefined;
-
-  /** Shared by all decisions: V8 keeps the getters of one decision, and all that they hold, until a full collection. */
-  static readonly #lazy = {
-    events: lazily((decision) => decision.#joined.events),
-    effects: lazily((decision) => decision.#joined.effects),
-  };
 
   constructor(
     table: EventTable<S, E>,
     before: S,
     resources: readonly string[],
-    change: Changes<E, F> | Parts<E, F, S>,
+    { events, effects, closing, idleOf }: Deciding<E, F>,
     notes: readonly Note[],
   ) {
     this.#table = table;
     this.#before = before;
+    this.#idleOf = idleOf;
     this.resources = resources;
+    this.events = deepFreeze(events);
+    this.effects = deepFreeze(effects);
+    if (closing !== undefined) snapshots.set((this.closing = deepFreeze(closing)), before);
     if (notes.length > 0) this.notes = notes;
-    if ('make' in change) {
-      this.#parts = change;
-      Object.defineProperties(this, AcceptedDecision.#lazy);
-    } else {
-      this.events = deepFreeze(change.events);
-      this.effects = deepFreeze(change.effects);
-    }
     // Frozen, so that no caller can replace the events after the check.
     Object.freeze(this);
   }
 
   // A class, because a getter in an object literal makes each decision several times as expensive.
   get next(): S {
-    return (this.#next ??= fold(this.#table, this.#before, this.events));
+    return (this.#next ??= fold(this.#table, this.#before, this.#all()));
   }
 
-  get #joined(): Changes<E, F> {
-    return (this.#whole ??= joinedChanges([...(this.#parts?.make() ?? [])]));
+  *#all(): Generator<E> {
+    yield* this.events;
+    const { closing } = this;
+    if (closing === undefined) return;
+    const row = this.#table[`${closing.what}.closed` as E['type']] as Pick<
+      CommandRow<S, E, unknown>,
+      'closing'
+    >;
+    yield* row.closing?.(this.#before, closing, this.#idleOf) ?? [];
   }
 
   static isInstance(decision: object): boolean {
     return #next in decision;
   }
-
-  static partsOf<S extends Revisioned, E extends EventBase, F extends EffectBase>(
-    decision: Changes<E, F>,
-  ): Parts<E, F, S> {
-    const parts = #next in decision ? (decision as unknown as AcceptedDecision<S, E, F>).#parts : undefined;
-    return parts ?? { count: 1, items: 0, make: () => [decision] };
-  }
 }
 
 /**
- * Gives the events and effects of a decision in parts, without making them all at once.
+ * Makes a decision that accepts. Freezes the events, the effects and the closing.
  *
- * @internal
- */
-export function partsOf<E extends EventBase, F extends EffectBase, S extends Revisioned = Revisioned>(
-  decision: Changes<E, F>,
-): Parts<E, F, S> {
-  return AcceptedDecision.partsOf(decision);
-}
-
-/**
- * Gives the first part of a decision, without making the parts after it. If only the making shows what it has, its list
- * is empty.
- *
- * @internal
- */
-export function firstPartOf<E extends EventBase, F extends EffectBase>(
-  decision: Changes<E, F>,
-): Changes<E, F> {
-  const { heads, make } = partsOf<E, F>(decision);
-  const [first = decision] = heads?.slice(-1) ?? make();
-  return first;
-}
-
-/**
- * Makes a decision that accepts. Freezes the events and the effects.
- *
- * @param change - the events and effects, or parts that are made when they are read
  * @internal
  */
 export function accepted<S extends Revisioned, E extends EventBase, F extends EffectBase>(
   table: EventTable<S, E>,
   snapshot: S,
   resources: readonly string[],
-  change: Changes<E, F> | Parts<E, F, S>,
+  change: Deciding<E, F>,
   notes: readonly Note[] = [],
 ): Accepted<S, E, F> {
   return new AcceptedDecision(table, snapshot, resources, change, notes);
 }
 
 /**
- * Tells whether {@link accepted} made the decision. The events of such a decision are known to fold. A decision from a
- * host is checked before the runtime applies its effects.
+ * Tells whether {@link accepted} made the decision. The events of such a decision are known to fold, and to have no
+ * secret in plain text. A decision from a host is checked before the runtime applies its effects.
  *
  * @internal
  */
@@ -556,68 +525,21 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
     const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
     if (accepting.length === 0) return unchanged(snapshot, resources, notes);
     const all = [...decisions, { resources: needsOfUndo(effects, accepting) }];
-    const whole = accepted(events, snapshot, resourcesOf(all), joined(accepting), notes);
+    const change = { ...context, ...joined(accepting) };
+    const whole = accepted(events, snapshot, resourcesOf(all), change, notes);
     // If a host has built one of the decisions, the whole is a plain object, so that the runtime checks it.
     return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
   };
 }
 
-/** Joins decisions: each begins in the last part of the decision before it. */
-function joined<S extends Revisioned, E extends EventBase, F extends EffectBase>(
-  decisions: readonly Accepted<S, E, F>[],
-): Parts<E, F, S> {
-  const all = decisions.map((decision) => partsOf<E, F, S>(decision));
+/** Joins decisions, of which at most one closes. */
+function joined<E, F>(decisions: readonly Changes<E, F>[]): Changes<E, F> {
+  const closing = decisions.find((decision) => decision.closing !== undefined)?.closing;
   return {
-    count: 1 + all.reduce((sum, { count }) => sum + count - 1, 0),
-    items: all.reduce((sum, { items }) => sum + items, 0),
-    ...headsOf(all),
-    make,
+    events: decisions.flatMap(({ events }) => events),
+    effects: decisions.flatMap(({ effects }) => effects),
+    ...(closing && { closing }),
   };
-
-  function* make(present?: () => S): Generator<Changes<E, F>> {
-    let last: { readonly events: E[]; readonly effects: F[] } = { events: [], effects: [] };
-    for (const { count, make: makeParts } of all) {
-      let made = 0;
-      for (const { events, effects } of makeParts(present)) {
-        // A call of `push` takes only so many arguments.
-        for (const event of events) last.events.push(event);
-        for (const effect of effects) last.effects.push(effect);
-        made += 1;
-        if (made === count) continue;
-        yield last;
-        last = { events: [], effects: [] };
-      }
-    }
-    yield deepFreeze(last);
-  }
-}
-
-/** The heads of joined parts: of the closing that closes anything or, if none does, of each. */
-function headsOf<E, F, S>(all: readonly Parts<E, F, S>[]): Pick<Parts<E, F, S>, 'heads'> {
-  const closings = all.filter(({ heads }) => heads !== undefined);
-  // To find out takes long only if a plan has covered a few of many.
-  const making = closings.length > 1 ? closings.filter(makesAnything) : closings;
-  const wholeOf = ({ heads, make }: Parts<E, F, S>): readonly Changes<E, F>[] =>
-    heads === undefined ? [...make()] : [];
-  const heads = (making.length > 0 ? making : closings).flatMap((own) =>
-    (own.heads ?? []).map((head) =>
-      joinedChanges(all.flatMap((each) => (each === own ? [head] : wholeOf(each)))),
-    ),
-  );
-  return heads.length > 0 ? { heads } : {};
-}
-
-/** Whether any part has anything. @internal */
-export function makesAnything<E, F, S>({ make }: Parts<E, F, S>): boolean {
-  for (const { events } of make()) if (events.length > 0) return true;
-  return false;
-}
-
-function joinedChanges<E, F>(changes: readonly Changes<E, F>[]): Changes<E, F> {
-  return deepFreeze({
-    events: changes.flatMap(({ events }) => events),
-    effects: changes.flatMap(({ effects }) => effects),
-  });
 }
 
 function inSequence(problem: Problem, position: number): Problem {
@@ -640,16 +562,21 @@ function needsOfUndo<S extends Revisioned, E extends EventBase, F extends Effect
   table: EffectTable<F>,
   decisions: readonly Accepted<S, E, F>[],
 ): readonly string[] {
-  // Only a decision with effects has several parts. To read the effects would make all of them.
-  const acting = decisions.filter((decision) => partsOf(decision).count > 1 || decision.effects.length > 0);
-  const early = acting.slice(0, -1).flatMap((decision) => decision.effects);
-  return early.flatMap((effect) => {
-    const row = table[effect.type as F['type']];
-    if (row !== 'irreversible') return row.undoRestsOn?.(effect as never) ?? [];
-    throw new RangeError(
-      `"${effect.type}" cannot be undone: put that transition last, and use only one such transition`,
-    );
+  const acting = decisions.filter(({ effects, closing }) => closing !== undefined || effects.length > 0);
+  return acting.slice(0, -1).flatMap(({ effects, closing }) => {
+    if (closing !== undefined) throw notLast(`${closing.what}.close`);
+    return effects.flatMap((effect) => {
+      const row = table[effect.type as F['type']];
+      if (row === 'irreversible') throw notLast(effect.type);
+      return row.undoRestsOn?.(effect as never) ?? [];
+    });
   });
+}
+
+function notLast(type: string): RangeError {
+  return new RangeError(
+    `"${type}" cannot be undone: put that transition last, and use only one such transition`,
+  );
 }
 
 /** The common members of an event of a transition. @internal */

@@ -7,18 +7,17 @@
 import * as z from 'zod/mini';
 
 import {
-  accepted,
-  eventHead,
   refused,
-  unchanged,
   type Context,
   type DecisionOf,
   type EffectHead,
   type EventHead,
   type EventTable,
+  type Selection,
 } from '../core/decision.ts';
 import { defineFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
+import { nameKey } from '../core/name.ts';
 import type { ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -34,6 +33,7 @@ import {
 import { linkOf, linkOfKey, sessionsOf, withSessions, type State } from '../snapshot/state.ts';
 import { assertInputs, servers, type Snapshot } from './snapshot.ts';
 import type { Server } from './server.ts';
+import { decideClosing, defineClosing, headOfSelection } from './shared/closing.ts';
 import type { Kind } from './shared/kind.ts';
 import {
   findSession,
@@ -45,7 +45,6 @@ import {
 } from './shared/look-up.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { commandRoute, listing, listingOf, listRoute } from './shared/route.ts';
-import { inBatches } from './shared/teardown.ts';
 
 /**
  * A backend connection in a response.
@@ -215,6 +214,41 @@ function represent(
   return { ...shown, session: linkTo('sessions', id), user, address };
 }
 
+type ClosingEvent = Extract<ConnectionEvent, { readonly type: 'connections.closed' }>;
+
+/** How connections are closed. @internal */
+export const connectionClosing = defineClosing<SessionConnection, ClosingEvent, ConnectionEffect>({
+  find(snapshot, { where, openedUpTo = Infinity }) {
+    const key = keyIn(where);
+    const table = sessionsOf(snapshot);
+    return {
+      size: table.countOfServer(key),
+      range: (offset, length) => table.connectionsOfServer(key, offset, length),
+      isWanted: ({ connection }) => connection.opened <= openedUpTo,
+      isExact: openedUpTo === Infinity,
+    };
+  },
+  again(item, { sessions }) {
+    const { session, connection } = item;
+    const opened = openedOn(connection.server, identityOf(session, connection), sessions);
+    return opened === connection.opened ? item : undefined;
+  },
+  batchOf(closed, selection) {
+    const { resource, where } = selection;
+    const list = closed.map(({ session, connection }) => identityOf(session, connection));
+    const listed = { server: keyIn(where), connections: list };
+    return {
+      event: { type: 'connections.closed', ...headOfSelection(selection), ...listed },
+      effect: { type: 'connections.close', resource, ...listed },
+    };
+  },
+});
+
+/** The key of the server whose connections are closed. */
+function keyIn({ server = '' }: Selection['where']): string {
+  return nameKey(String(server));
+}
+
 const events: EventTable<Snapshot, ConnectionEvent> = {
   'connection.opened': {
     origin: 'report',
@@ -246,6 +280,7 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
     scope: 'node',
     effect: 'connections.close',
     revert: 'irreversible',
+    closing: connectionClosing.eventsOf,
     evolve: (snapshot, { server, connections }, change) =>
       withSessions(snapshot, change, (table, within) =>
         connections.reduce(
@@ -330,7 +365,8 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
  * @param snapshot - the snapshot to decide on
  * @param server - name of the server, compared by {@link nameKey}
  * @param context - the time and the caller
- * @returns the decision, with one `connections.closed` and one `connections.close` for each 1,000 connections
+ * @returns the decision, with a `closing`. Each 1,000 connections then have one `connections.closed` and one
+ *   `connections.close`
  *
  * @example
  * ```ts
@@ -357,33 +393,9 @@ export function closeServerConnections(
 
 function decideServerConnections(snapshot: Snapshot, server: Server, context: Context): ConnectionDecision {
   const resource = linkOf('servers', server);
-  const table = sessionsOf(snapshot);
-  const count = table.countOfServer(server.key);
-  // Not the server itself: a patch of unknown outcome must not keep the connections from being closed.
-  const resources = [`${resource}/connections`];
-  const head = eventHead(resource, context);
-  const { key } = server;
-  const range = (offset: number, length: number): readonly SessionConnection[] =>
-    table.connectionsOfServer(key, offset, length);
-  const isLeft = ({ session, connection: { id, opened } }: SessionConnection, present: Snapshot): boolean =>
-    openedOn(key, { session: session.id, connected: session.connected, id }, present.sessions) === opened;
-  const toChange = (
-    batch: readonly SessionConnection[],
-  ): { event: ClosingEvent; effect: ConnectionEffect } => {
-    const connections = batch.map(({ session, connection }) => identityOf(session, connection));
-    return {
-      event: { type: 'connections.closed', ...head, server: key, connections },
-      effect: { type: 'connections.close', resource, server: key, connections },
-    };
-  };
-  const openedAt = ({ connection }: SessionConnection): number => connection.opened;
-  const batches = inBatches({ count, range, openedAt, isLeft, toChange }, context);
-  return batches === undefined
-    ? unchanged(snapshot, resources)
-    : accepted(events, snapshot, resources, batches);
+  const asked = { what: 'connections', resource, where: { server: server.name } } as const;
+  return decideClosing(events, connectionClosing, snapshot, asked, context);
 }
-
-type ClosingEvent = Extract<ConnectionEvent, { readonly type: 'connections.closed' }>;
 
 /** Whether a connection is on a server. A session may reconnect elsewhere under the same id. @internal */
 export function isOn(

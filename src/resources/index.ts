@@ -14,6 +14,7 @@ import {
   type EventBase,
   type EventRow,
   type EventTable,
+  type Selection,
   unchanged,
 } from '../core/decision.ts';
 import { secretNames, type Fields } from '../core/field.ts';
@@ -27,6 +28,7 @@ import type { Json } from '../json/value.ts';
 import type { Fault, Problem } from '../problem.ts';
 import { commandKind, type CommandEvent } from './command.ts';
 import {
+  connectionClosing,
   connectionKind,
   type ConnectionEffect,
   type ConnectionEvent,
@@ -70,7 +72,13 @@ import {
   type ServiceEvent,
   type ServiceReport,
 } from './service.ts';
-import { sessionKind, type SessionEffect, type SessionEvent, type SessionReport } from './session.ts';
+import {
+  sessionClosing,
+  sessionKind,
+  type SessionEffect,
+  type SessionEvent,
+  type SessionReport,
+} from './session.ts';
 import { collectionOf, find } from '../snapshot/state.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { adoptionFor, type AdoptionOptions, type AdoptOptions } from './shared/adoption.ts';
@@ -78,7 +86,7 @@ import {
   documentDifferences,
   onlyInDocument,
   type DocumentDifference,
-  type Selection,
+  type Scope,
   keyOf,
 } from './shared/document-difference.ts';
 import { drainsBroughtBack, keepingDrains } from './shared/returning-drain.ts';
@@ -194,6 +202,11 @@ export type Decision =
        * as an admin user.
        */
       readonly effects: readonly Effect[];
+      /**
+       * What is closed after that: sessions or connections, a batch of at most 1,000 at a time. `events` and `effects`
+       * do not list them. Left out if nothing is.
+       */
+      readonly closing?: Selection;
       /** What stays as it is, although the caller may expect a change. Left out if there is nothing. */
       readonly notes?: readonly Note[];
     }
@@ -243,6 +256,9 @@ export const eventTable = Object.freeze(membership.events) as EventTable<Snapsho
 
 /** The undo of each effect. @internal */
 export const effectTable = Object.freeze(membership.effects) as EffectTable<Effect>;
+
+/** The functions that close what a selection says. @internal */
+export const closings = { sessions: sessionClosing, connections: connectionClosing } as const;
 
 /** The event that follows from each report. @internal */
 export const reportTable = merged(kinds.map(({ reports }) => reports)) as ReportTable<
@@ -442,15 +458,15 @@ export const combineNamed = sequenceFor(eventTable, effectTable, (problem) => pr
  *
  * @param snapshot - the configuration in use
  * @param given - the snapshot of the document
- * @param selection - the resources to compare; all by default
+ * @param scope - the resources to compare; all by default
  * @internal
  */
 export function differencesOf(
   snapshot: Snapshot,
   given: Snapshot,
-  selection?: Selection,
+  scope?: Scope,
 ): readonly DocumentDifference[] {
-  return documentDifferences(namedResources, snapshot, given, selection);
+  return documentDifferences(namedResources, snapshot, given, scope);
 }
 
 /** The differences of a document, which may be older than a drain; see {@link adoptDocument}. @internal */

@@ -46,6 +46,7 @@ import {
 import { assertInputs, servers, services, type Snapshot } from './snapshot.ts';
 import type { ConnectionEvent, NewConnection } from './connection.ts';
 import type { Service } from './service.ts';
+import { batchSize, decideClosing, defineClosing, headOfSelection } from './shared/closing.ts';
 import type { Kind } from './shared/kind.ts';
 import {
   findSession,
@@ -58,7 +59,6 @@ import {
 } from './shared/look-up.ts';
 import type { Rendering, Surroundings } from './shared/rendering.ts';
 import { commandRoute, itemRoute, listing, listRoute, searchOf } from './shared/route.ts';
-import { inBatches, teardownBatch, type Teardown } from './shared/teardown.ts';
 
 export type { SessionSearch };
 
@@ -219,6 +219,41 @@ function represent(
   return asked === undefined ? shown : { ...shown, etag: tagOf(session) };
 }
 
+type ClosingEvent = Extract<SessionEvent, { readonly type: 'sessions.closed' }>;
+
+/** How sessions are closed. @internal */
+export const sessionClosing = defineClosing<Session, ClosingEvent, SessionEffect>({
+  find(snapshot, selection, idleOf) {
+    const { where, at, openedUpTo = Infinity } = selection;
+    const moment = { ...selection, now: at, idleOf };
+    const { candidates } = searchSessions(sessionsOf(snapshot), where, moment);
+    const meets = sessionTest(where, moment);
+    return {
+      ...candidates,
+      isWanted: (session) => session.opened <= openedUpTo && meets(session),
+      isExact: openedUpTo === Infinity && Object.keys(where).join() === 'service',
+    };
+  },
+  again({ id, opened }, { sessions }) {
+    const now = sessions.find(id);
+    return now?.opened === opened ? now : undefined;
+  },
+  batchOf(closed, selection) {
+    const { resource, where } = selection;
+    const criteria = Object.keys(where).length === 0 ? { all: true as const } : where;
+    const common = resource === allSessions ? { criteria } : {};
+    const sessions = closed.map(identityOf);
+    return {
+      event: { type: 'sessions.closed', ...headOfSelection(selection), ...common, sessions },
+      effect: { type: 'sessions.close', resource, sessions },
+    };
+  },
+});
+
+function identityOf({ id, connected }: Session): SessionIdentity {
+  return { id, connected };
+}
+
 const events: EventTable<Snapshot, SessionEvent> = {
   'session.opened': {
     origin: 'report',
@@ -244,6 +279,7 @@ const events: EventTable<Snapshot, SessionEvent> = {
     scope: 'node',
     effect: 'sessions.close',
     revert: 'irreversible',
+    closing: sessionClosing.eventsOf,
     evolve: (snapshot, { sessions }, change) =>
       withSessions(snapshot, change, (table, within) => table.close(sessions, within)),
   },
@@ -290,7 +326,7 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent | ConnectingEve
       address: line,
       service: line,
       connected: shape.milliseconds,
-      connections: z.exactOptional(z.array(newConnection).check(z.maxLength(teardownBatch))),
+      connections: z.exactOptional(z.array(newConnection).check(z.maxLength(batchSize))),
     }),
     began: ({ service, connected }) => ({ link: linkTo('services', service), at: connected }),
     event(snapshot, { type, id, state, user, address, service: name, connected, connections = [] }, at) {
@@ -345,7 +381,8 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent | ConnectingEve
 /**
  * Closes a session: its client connection and all its backend connections.
  *
- * Refused with `session-not-found` if there is no such session.
+ * Refused with `session-not-found` if there is no such session. Unchanged with the mark of a plan that has shown an
+ * earlier session with this id.
  *
  * @param snapshot - the snapshot to decide on
  * @param id - id of the session
@@ -371,8 +408,15 @@ export function closeSession(snapshot: Snapshot, id: number, context: Context): 
 }
 
 function decideSession(snapshot: Snapshot, session: Session, context: Context): SessionDecision {
-  const found = { count: 1, range: () => [session] };
-  return close(snapshot, { resource: linkTo('sessions', session.id) }, context, found);
+  const resource = linkTo('sessions', session.id);
+  const { openedUpTo = Infinity } = context;
+  // The session that the plan has shown has ended, and its id is used again.
+  if (session.opened > openedUpTo) return unchanged(snapshot, [resource]);
+  const sessions = [identityOf(session)];
+  return accepted(events, snapshot, [resource], {
+    events: [{ type: 'sessions.closed', ...eventHead(resource, context), sessions }],
+    effects: [{ type: 'sessions.close', resource, sessions }],
+  });
 }
 
 /**
@@ -383,7 +427,7 @@ function decideSession(snapshot: Snapshot, session: Session, context: Context): 
  * @param snapshot - the snapshot to decide on
  * @param service - name of the service, compared by {@link nameKey}
  * @param context - the time and the caller
- * @returns the decision, with one `sessions.closed` and one `sessions.close` for each 1,000 sessions
+ * @returns the decision, with a `closing`. Each 1,000 sessions then have one `sessions.closed` and one `sessions.close`
  *
  * @example
  * ```ts
@@ -405,14 +449,9 @@ export function closeServiceSessions(snapshot: Snapshot, service: string, contex
 }
 
 function decideServiceSessions(snapshot: Snapshot, service: Service, context: Context): SessionDecision {
-  const table = sessionsOf(snapshot);
   const resource = linkOf('services', service);
-  // Not the service itself: a start or stop of unknown outcome must not keep the sessions from being closed.
-  const links = { resource, restsOn: `${resource}/sessions` };
-  return close(snapshot, links, context, {
-    count: table.countOfService(service.key),
-    range: (offset, length) => table.rangeOfService(service.key, offset, length),
-  });
+  const asked = { what: 'sessions', resource, where: { service: service.name } } as const;
+  return decideClosing(events, sessionClosing, snapshot, asked, context);
 }
 
 /**
@@ -426,7 +465,8 @@ function decideServiceSessions(snapshot: Snapshot, service: Service, context: Co
  * @param snapshot - the snapshot to decide on
  * @param criteria - at least one criterion, or `{ all: true }` for all sessions. Names are compared by {@link nameKey}
  * @param context - the time, the caller, and the idle times
- * @returns the decision, with at most one `sessions.closed` and one `sessions.close` for each 1,000 sessions
+ * @returns the decision, with a `closing`. Each 1,000 sessions then have at most one `sessions.closed` and one
+ *   `sessions.close`
  *
  * @example
  * ```ts
@@ -460,22 +500,8 @@ function decideSessions(snapshot: Snapshot, criteria: SessionCriteria, context: 
     const found = name === undefined ? undefined : lookUp<Entity>(snapshot, named, name);
     if (found?.ok === false) return refused(snapshot, found.problem, [linkOfCollection(named)]);
   }
-  const { openedUpTo = Infinity } = context;
-  const { candidates } = searchSessions(sessionsOf(snapshot), search, context);
-  const isWanted = sessionTest(search, context);
-  // To read more than one batch would block the event loop.
-  const isNone =
-    candidates.size <= teardownBatch &&
-    !candidates.range(0, teardownBatch).some((each) => each.opened <= openedUpTo && isWanted(each));
-  return close(snapshot, { resource: allSessions, criteria }, context, {
-    count: isNone ? 0 : candidates.size,
-    range: candidates.range,
-    isWanted,
-    isLeft: (session, present) => {
-      const now = present.sessions.find(session.id);
-      return now?.opened === session.opened && isWanted(now);
-    },
-  });
+  const asked = { what: 'sessions', resource: allSessions, where: { ...search } } as const;
+  return decideClosing(events, sessionClosing, snapshot, asked, context);
 }
 
 /**
@@ -518,39 +544,6 @@ function searchIn({ idle_over: idle, older_than: age, ...texts }: Partial<Search
     ...(idle === undefined ? {} : { idle_over: Number(idle) }),
     ...(age === undefined ? {} : { older_than: Number(age) }),
   };
-}
-
-function close(
-  snapshot: Snapshot,
-  {
-    resource,
-    restsOn = resource,
-    criteria,
-  }: { readonly resource: string; readonly restsOn?: string; readonly criteria?: SessionCriteria },
-  context: Context,
-  found: Pick<Closing, 'count' | 'range' | 'isWanted'> & Partial<Pick<Closing, 'isLeft'>>,
-): SessionDecision {
-  const head = { ...eventHead(resource, context), ...(criteria && { criteria }) };
-  const toChange = (batch: readonly Session[]): { event: ClosingEvent; effect: SessionEffect } => {
-    const sessions = batch.map(({ id, connected }) => ({ id, connected }));
-    return {
-      event: { type: 'sessions.closed', ...head, sessions },
-      effect: { type: 'sessions.close', resource, sessions },
-    };
-  };
-  const openedAt = ({ opened }: Session): number => opened;
-  const batches = inBatches({ openedAt, isLeft: isOpen, toChange, ...found }, context);
-  return batches === undefined
-    ? unchanged(snapshot, [restsOn])
-    : accepted(events, snapshot, [restsOn], batches);
-}
-
-type Closing = Teardown<Snapshot, Session, ClosingEvent, SessionEffect>;
-
-type ClosingEvent = Extract<SessionEvent, { readonly type: 'sessions.closed' }>;
-
-function isOpen({ id, opened }: Session, { sessions }: Snapshot): boolean {
-  return sessions.find(id)?.opened === opened;
 }
 
 type Sessions = Pick<SessionTable, 'size' | 'range'>;

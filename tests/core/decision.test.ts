@@ -13,7 +13,6 @@ import {
   eventHead,
   fold,
   isTrusted,
-  partsOf,
   refused,
   sequenceFor,
   unchanged,
@@ -41,7 +40,7 @@ interface Tank {
 interface OfLitres {
   readonly litres: number;
 }
-type TankEvent = (EventHead<'filled' | 'leaked'> & OfLitres) | EventHead<'drained'>;
+type TankEvent = (EventHead<'filled' | 'leaked' | 'sessions.closed'> & OfLitres) | EventHead<'drained'>;
 type TankEffect = (EffectHead<'fill' | 'pump'> & OfLitres) | EffectHead<'drain'>;
 type TankStep = TransitionOf<Tank, TankEvent, TankEffect>;
 
@@ -61,6 +60,16 @@ const events: EventTable<Tank, TankEvent> = {
     effect: 'drain',
     revert: 'irreversible',
     evolve: (tank) => (tank.litres === 0 ? tank : { ...tank, litres: 0 }),
+  },
+  // At most ten litres go at a time.
+  'sessions.closed': {
+    origin: 'command',
+    revert: 'irreversible',
+    *closing({ litres }, { what: _what, where: _where, ...head }) {
+      for (let left = litres; left > 0; left -= 10)
+        yield { type: 'sessions.closed', ...head, litres: Math.min(left, 10) };
+    },
+    evolve: (tank, { litres }) => ({ ...tank, litres: tank.litres - litres }),
   },
 };
 const effects: EffectTable<TankEffect> = {
@@ -86,6 +95,12 @@ const drain: TankStep = (tank, context) =>
   accepted(events, tank, [resource], {
     events: [{ type: 'drained', ...eventHead(resource, context) }],
     effects: [{ type: 'drain', resource }],
+  });
+const empties: TankStep = (tank, context) =>
+  accepted(events, tank, [resource], {
+    events: [],
+    effects: [],
+    closing: { what: 'sessions', ...eventHead(resource, context), where: {} },
   });
 const note: TankStep = (tank, context) =>
   accepted(events, tank, ['/notes'], {
@@ -256,6 +271,7 @@ describe('a sequence', () => {
     ['fill, drain', [fill(1), drain]],
     ['drain, note', [drain, note]],
     ['drain, nothing', [drain, fill(0)]],
+    ['empties, note', [empties, note]],
   ] as const)(
     'accepts a transition that cannot be undone, if no later one has effects: %s',
     (_what, transitions) => {
@@ -264,37 +280,32 @@ describe('a sequence', () => {
   );
 
   it.each([
-    ['drain, fill', [drain, fill(1)]],
-    ['drain, drain', [drain, drain]],
-    ['fill, drain, fill', [fill(1), drain, fill(1)]],
-  ] as const)('throws a RangeError for %s', (_what, transitions) => {
+    ['drain, fill', [drain, fill(1)], 'drain'],
+    ['drain, drain', [drain, drain], 'drain'],
+    ['fill, drain, fill', [fill(1), drain, fill(1)], 'drain'],
+    ['empties, fill', [empties, fill(1)], 'sessions.close'],
+    ['empties, empties', [empties, empties], 'sessions.close'],
+  ] as const)('throws a RangeError for %s', (_what, transitions, type) => {
     expect(() => sequence(...transitions)(empty, now)).toThrow(RangeError);
-    expect(() => sequence(...transitions)(empty, now)).toThrow(/"drain" cannot be undone/);
+    expect(() => sequence(...transitions)(empty, now)).toThrow(`"${type}" cannot be undone`);
   });
 
-  it('has as many parts as it says: each decision begins in the last part of the decision before it', () => {
-    const inParts =
-      (litres: readonly number[]): TankStep =>
-      (tank, context) =>
-        accepted(events, tank, [resource], {
-          count: litres.length,
-          items: litres.length,
-          make: () => litres.map((each) => fillingOf(each, context)),
-        });
-    const amounts = fc.array(fc.nat(9), { minLength: 1, maxLength: 4 });
-    fc.assert(
-      fc.property(fc.array(amounts, { minLength: 1, maxLength: 4 }), (steps) => {
-        const decision = sequence(...steps.map(inParts))(empty, now);
-        if (decision.outcome !== 'accepted') throw new Error('It was not accepted');
-        const { count, items, make } = partsOf(decision);
-        const parts = [...make()];
-        expect([count, items]).toEqual([parts.length, steps.flat().length]);
-        expect(count).toBe(steps.flat().length - steps.length + 1);
-        expect(parts.flatMap((part) => part.events)).toEqual(decision.events);
-        expect(decision.events.map((event) => 'litres' in event && event.litres)).toEqual(steps.flat());
-        expect(decision.effects).toHaveLength(steps.flat().length);
-      }),
-    );
+  it('has the closing of one of its decisions, and closes what is there before the sequence', () => {
+    const tank = { revision: 7, litres: 25 };
+    const decision = sequence(note, empties)(tank, now);
+    expect(decision).toMatchObject({
+      outcome: 'accepted',
+      next: { revision: 8, litres: -1 },
+      events: [{ type: 'leaked' }],
+      effects: [],
+      closing: { what: 'sessions', at: 5, resource, where: {} },
+    });
+    const foreign: TankStep = (given, context) => {
+      const own = empties(given, context);
+      return { ...own, next: own.next };
+    };
+    expect(sequence(note, foreign)(tank, now)).toEqual({ ...decision, next: decision.next });
+    expect(thawedPlaces('closing' in decision && decision.closing)).toEqual([]);
   });
 
   it('can be part of another one', () => {

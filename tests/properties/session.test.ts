@@ -10,15 +10,14 @@ import {
   createSnapshot,
   evolve,
   nameKey,
-  type AdminEvent,
-  type Effect,
+  type Context,
   type HostReport,
   type Session,
   type Snapshot,
 } from 'gateway-admin-core';
 
 import { contentOf, expectNext } from '../support/expect-decision.ts';
-import { partsOf } from '../support/internal.ts';
+import { wholeOf } from '../support/closing.ts';
 
 const oneServer = createSnapshot({
   servers: [{ name: 'db', address: '10.0.0.1', port: 5432, protocol: 'pgbackend' }],
@@ -227,12 +226,16 @@ function matching(snapshot: Snapshot, search: SessionSearch, now: number): Reado
 const report = (snapshot: Snapshot, list: readonly HostReport[]): Snapshot =>
   applyReports(snapshot, list, { now: 0 }).next;
 
-/** What is closed of a decision, if the host reports between the decision and its parts. */
-function closedBy(decision: ReturnType<typeof closeSessions>, present: Snapshot): ReadonlySet<string> {
-  if (decision.outcome !== 'accepted') return new Set();
-  const events = [...partsOf<AdminEvent, Effect, Snapshot>(decision).make(() => present)].flatMap(
-    (part) => part.events,
-  );
+/** What is closed by criteria, if the host reports between the decision and its batches. */
+function closedBy(
+  decided: Snapshot,
+  search: SessionSearch,
+  context: Context,
+  present = decided,
+): ReadonlySet<string> {
+  const { idleOf } = context;
+  const decision = closeSessions(decided, search, context);
+  const { events } = wholeOf(decision, decided, { present, ...(idleOf && { idleOf }) });
   return new Set(events.flatMap((event) => ('sessions' in event ? event.sessions.map(nameOf) : [])));
 }
 
@@ -248,7 +251,7 @@ describe('closing by criteria', () => {
       fc.property(reports, reports, searches, fc.nat(20_000), (before, later, search, now) => {
         const decided = report(start, before);
         const present = report(decided, later);
-        const closed = closedBy(closeSessions(decided, search, { now }), present);
+        const closed = closedBy(decided, search, { now }, present);
         const [then, after] = [matching(decided, search, now), matching(present, search, now)];
         expect(closed).toEqual(new Set([...then].filter((each) => after.has(each))));
       }),
@@ -263,7 +266,7 @@ describe('closing by criteria', () => {
         const decided = report(planned, meanwhile);
         const present = report(decided, later);
         const bound = { now, plannedAt, openedUpTo: planned.revision };
-        const closed = closedBy(closeSessions(decided, search, bound), present);
+        const closed = closedBy(decided, search, bound, present);
         const { idle_over: _idle, ...others } = search;
         const wereThere = matching(planned, others, plannedAt);
         const areThere = matching(present, search, now);
@@ -278,7 +281,7 @@ describe('closing by criteria', () => {
       fc.property(reports, searches, fc.nat(20_000), (before, search, now) => {
         const planned = report(start, before);
         const bound = { now: now + 5000, plannedAt: now, openedUpTo: planned.revision };
-        const closed = closedBy(closeSessions(planned, search, bound), planned);
+        const closed = closedBy(planned, search, bound);
         expect(closed).toEqual(matching(planned, search, now));
       }),
       { numRuns: 100 },
@@ -294,7 +297,6 @@ describe('closing by criteria', () => {
       })),
     );
     const idleOf = (session: number): number | undefined => (session === 1 ? 601 : undefined);
-    const decision = closeSessions(open, { idle_over: 600 }, { now: 0, idleOf });
-    expect(closedBy(decision, open)).toEqual(new Set(['1 since 0']));
+    expect(closedBy(open, { idle_over: 600 }, { now: 0, idleOf })).toEqual(new Set(['1 since 0']));
   });
 });

@@ -29,6 +29,7 @@ import {
   type Act,
   type Report,
 } from '../support/arbitrary-happening.ts';
+import { wholeOf } from '../support/closing.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { eventTypes } from '../support/event-type.ts';
 import { contentOf, expectDecision, expectNext, someTime } from '../support/expect-decision.ts';
@@ -58,7 +59,7 @@ interface Happened {
 function happen(snapshot: Snapshot, what: Act | Report): Happened {
   if ('verb' in what) {
     const decision = expectDecision(transitionOf(what), snapshot);
-    return { next: decision.next, events: decision.outcome === 'accepted' ? decision.events : [] };
+    return { next: decision.next, events: wholeOf(decision, snapshot, someTime).events };
   }
   const { next, events } = applyReports(snapshot, reportOf(what, snapshot), { now: someTime.now });
   expect(next === snapshot).toBe(events.length === 0);
@@ -155,9 +156,8 @@ type Accepted = Extract<Decision, { readonly outcome: 'accepted' }>;
 
 /** Whether a decision changes something, and only what the nodes of a fleet share. */
 function isShared(decision: Decision): decision is Accepted {
-  return (
-    decision.outcome === 'accepted' && decision.events.every(({ type }) => eventTypes[type].isOfNode !== true)
-  );
+  if (decision.outcome !== 'accepted' || decision.closing !== undefined) return false;
+  return decision.events.every(({ type }) => eventTypes[type].isOfNode !== true);
 }
 
 describe('of two decisions without a common resource', () => {

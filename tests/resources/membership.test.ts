@@ -26,6 +26,7 @@ import {
 
 import { documents } from '../support/arbitrary-document.ts';
 import { acts, transitionOf } from '../support/arbitrary-happening.ts';
+import { wholeOf } from '../support/closing.ts';
 import { configuration } from '../support/configuration.ts';
 import { differencesOf } from '../support/document-difference.ts';
 import { sampleSnapshot } from '../support/document.ts';
@@ -124,7 +125,7 @@ describe('whatever is created', () => {
             'verb' in what ? transitionOf(what)(current, someTime) : memberDecision(what, current);
           current = decision.next;
           if (decision.outcome !== 'accepted') continue;
-          expect(toDocument(evolve(before, decision.events))).toEqual(toDocument(current));
+          expect(toDocument(evolve(before, wholeOf(decision, before).events))).toEqual(toDocument(current));
           expect(() => createSnapshot(toDocument(current))).not.toThrow();
         }
       }),

@@ -17,6 +17,7 @@ import { crowdedSnapshot, sampleSnapshot } from '../support/document.ts';
 import {
   contentOf,
   expectAccepted,
+  expectClosing,
   expectNext,
   expectRefused,
   expectUnchanged,
@@ -83,7 +84,7 @@ describe('closing a session', () => {
 
 describe('closing the sessions of a service', () => {
   it('ends the sessions of that service, and no other', () => {
-    const { next, events, resources } = expectAccepted(closeOfService('MY SERVICE'));
+    const { next, events, resources } = expectClosing(closeOfService('MY SERVICE'));
     expect(events).toMatchObject([{ resource: '/services/My-Service', sessions: [{ id: 9 }, { id: 12 }] }]);
     expect(resources).toEqual(['/services/My-Service/sessions']);
     expect([...next.sessions].map(({ id }) => id)).toEqual([0]);
@@ -103,7 +104,7 @@ describe('closing the sessions of a service', () => {
 
   it('closes more than a batch in batches, in the order of their ids', () => {
     const count = teardownBatch + 1;
-    const { next, events, effects } = expectAccepted(closeOfService('Sales'), crowdedSnapshot(count));
+    const { next, events, effects } = expectClosing(closeOfService('Sales'), crowdedSnapshot(count));
     expect([next.sessions.size, next.sessions.countOfServer('db')]).toEqual([0, 0]);
     const sizes = effects.map((effect) => (effect.type === 'sessions.close' ? effect.sessions.length : NaN));
     expect(sizes).toEqual([teardownBatch, 1]);
@@ -126,7 +127,7 @@ describe('closing the sessions that criteria choose', () => {
 
 describe('closing the connections to a server', () => {
   it('ends the connections, and the sessions continue', () => {
-    const { next, events, effects, resources } = expectAccepted(closeOfServer('db-serv-1'));
+    const { next, events, effects, resources } = expectClosing(closeOfServer('db-serv-1'));
     const connections = [
       { session: 9, connected: connectedAt, id: 0 },
       { session: 12, connected: Date.parse('2016-12-24T06:07:08+02:00'), id: 0 },
@@ -150,7 +151,7 @@ describe('closing the connections to a server', () => {
   });
 
   it('closes more than a batch in batches', () => {
-    const { next, effects } = expectAccepted(closeOfServer('DB'), crowdedSnapshot(teardownBatch + 1));
+    const { next, effects } = expectClosing(closeOfServer('DB'), crowdedSnapshot(teardownBatch + 1));
     const sizes = effects.map((effect) =>
       effect.type === 'connections.close' ? effect.connections.length : NaN,
     );
@@ -165,7 +166,7 @@ describe('a sequence', () => {
       (snapshot, context) => stopService(snapshot, 'My Service', context),
       closeOfService('My Service'),
     );
-    const { next, events, effects, resources } = expectAccepted(drain);
+    const { next, events, effects, resources } = expectClosing(drain);
     expect(events.map(({ type }) => type)).toEqual(['service.stopped', 'sessions.closed']);
     expect(effects.map(({ type }) => type)).toEqual(['service.stop', 'sessions.close']);
     expect(resources).toEqual(['/services/My-Service', '/services/My-Service/sessions']);
@@ -198,7 +199,7 @@ describe('a sequence', () => {
   it('accepts a teardown in batches as one transition', () => {
     const stop: Transition = (from, context) => stopService(from, 'Sales', context);
     const drain = sequence(stop, closeOfService('Sales'));
-    const { effects } = expectAccepted(drain, crowdedSnapshot(teardownBatch + 1));
+    const { effects } = expectClosing(drain, crowdedSnapshot(teardownBatch + 1));
     expect(effects.map(({ type }) => type)).toEqual(['service.stop', 'sessions.close', 'sessions.close']);
   });
 });

@@ -21,6 +21,7 @@ import {
 } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
+import { wholeOf } from '../support/closing.ts';
 import type { Asked, Reply, Tag } from './answer.ts';
 import { inSequence, patchOf } from './command.ts';
 
@@ -263,7 +264,8 @@ function early(closing: Requesting): Requesting {
   const step: Transition = (snapshot, context) => {
     const decision = closing.step(snapshot, context);
     if (decision.outcome !== 'accepted') return decision;
-    const { resources, events } = decision;
+    const { resources } = decision;
+    const { events } = wholeOf(decision, snapshot, context);
     // What its plan has covered may be closed by now.
     if (events.length === 0)
       return { outcome: 'unchanged', next: snapshot, resources, events: [], effects: [] };

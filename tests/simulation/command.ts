@@ -25,6 +25,7 @@ import {
 } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
+import { wholeOf } from '../support/closing.ts';
 import type { Change } from './model.ts';
 
 /** What a client asks for. */
@@ -151,9 +152,10 @@ function irreversibleCommand(random: Random): ClientCommand {
 function inParts(teardown: Transition): Transition {
   return (snapshot, context) => {
     const decision = teardown(snapshot, context);
-    if (decision.outcome !== 'accepted' || decision.events.length === 0) return decision;
-    const events = decision.events.flatMap(oneByOne);
-    return { ...decision, next: decision.next, events, effects: decision.effects.flatMap(oneByOne) };
+    if (decision.outcome !== 'accepted') return decision;
+    const { next, closing: _closing, ...rest } = { ...decision, next: decision.next };
+    const { events, effects } = wholeOf(decision, snapshot, context);
+    return { ...rest, next, events: events.flatMap(oneByOne), effects: effects.flatMap(oneByOne) };
   };
 }
 

@@ -21,6 +21,7 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
+import { wholeOf } from '../support/closing.ts';
 import { answerOf, answerTo, type Answer, type Asked } from './answer.ts';
 import { closeMs, firstMs, limits, turnMs } from './bound.ts';
 import { Chronicle } from './chronicle.ts';
@@ -371,7 +372,7 @@ export class Life {
     return (snapshot, context) => {
       const decision = waiting.asked.step(snapshot, context);
       waiting.decidedAt = this.#mortal.now;
-      waiting.effects = decision.outcome === 'accepted' ? decision.effects : [];
+      waiting.effects = wholeOf(decision, snapshot, context).effects;
       return decision;
     };
   }

@@ -12,6 +12,7 @@ import {
 } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
+import { wholeOf } from '../support/closing.ts';
 import type { Answer, Asked, Closed, Shown } from './answer.ts';
 import { withQuery } from '../contract/endpoint.ts';
 import { anyRequest, type Requesting } from './asking.ts';
@@ -249,8 +250,7 @@ function openIn(snapshot: Snapshot): ReadonlySet<string> {
 
 /** What the plan of a command closes, by a decision without a mark. */
 function coveredBy({ step }: ClientCommand, snapshot: Snapshot): ReadonlySet<string> {
-  const decision = step(snapshot, { now: 0 });
-  return new Set(decision.outcome === 'accepted' ? decision.events.flatMap(closedBy) : []);
+  return new Set(wholeOf(step(snapshot, { now: 0 }), snapshot).events.flatMap(closedBy));
 }
 
 /** What an event says, without what differs each time it is decided, and without those whom it closes. */

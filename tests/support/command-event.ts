@@ -3,6 +3,7 @@
  */
 import type { Snapshot, Transition } from 'gateway-admin-core';
 
+import { wholeOf } from './closing.ts';
 import { eventTypes } from './event-type.ts';
 
 /** The types of the events that commands make. */
@@ -14,8 +15,7 @@ const commandEvents = Object.entries(eventTypes)
 export function eventsMissing(transitions: Iterable<Transition>, snapshot: Snapshot): readonly string[] {
   const made = new Set<string>();
   for (const transition of transitions) {
-    const decision = transition(snapshot, { now: 0 });
-    if (decision.outcome === 'accepted') for (const { type } of decision.events) made.add(type);
+    for (const { type } of wholeOf(transition(snapshot, { now: 0 }), snapshot).events) made.add(type);
   }
   return commandEvents.filter((type) => !made.has(type));
 }

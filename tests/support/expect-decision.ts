@@ -18,6 +18,7 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
+import { wholeOf } from './closing.ts';
 import { sampleSnapshot } from './document.ts';
 import { eventTypes } from './event-type.ts';
 import { thawedPlaces } from './frozen.ts';
@@ -39,8 +40,8 @@ type Transition<D extends Decision> = (snapshot: Snapshot, context: Context) => 
  * The given snapshot is frozen and stays as it is · the same input gives the same output · a refused or unchanged
  * decision gives the very snapshot back · the next one is frozen, is one revision later, has only links that resolve
  * and representations of the right shape, and is the same object at each reading · parts that no event is about are the
- * same objects · events and effects are JSON, and each event that needs an effect has it, in order · folding the events
- * over the given snapshot gives the next one.
+ * same objects · events, effects and the closing are JSON, and each event that needs an effect has it, in order · folding
+ * the events, and those of all batches of the closing, over the given snapshot gives the next one.
  *
  * @returns the decision, for what else is expected of it
  */
@@ -55,7 +56,7 @@ export function expectDecision<D extends Decision>(
   expect(thawedPlaces(snapshot)).toEqual([]);
   expectSameValue(contentOf(snapshot), before);
   expectSameValue(plain(withNext(again)), plain(withNext(decision)));
-  if (decision.outcome === 'accepted') expectAcceptedLaws(snapshot, decision);
+  if (decision.outcome === 'accepted') expectAcceptedLaws(snapshot, decision, context);
   else expectSame(snapshot, decision);
   return decision;
 }
@@ -79,6 +80,16 @@ export function expectAccepted<D extends Decision>(
   const decision = expectDecision(transition, snapshot, context);
   expect(decision).toMatchObject({ outcome: 'accepted' });
   return decision as Extract<D, { readonly outcome: 'accepted' }>;
+}
+
+/** As {@link expectAccepted}, with the events and effects of every batch of the closing. */
+export function expectClosing<D extends Decision>(
+  transition: Transition<D>,
+  snapshot = sampleSnapshot(),
+): ReturnType<typeof wholeOf> & Pick<Extract<D, { readonly outcome: 'accepted' }>, 'next' | 'resources'> {
+  const decision = expectAccepted(transition, snapshot);
+  const { next, resources } = decision;
+  return { next, resources, ...wholeOf(decision, snapshot) };
 }
 
 /** Calls a transition that must change nothing; see {@link expectDecision}. */
@@ -114,11 +125,14 @@ function expectSame(snapshot: Snapshot, decision: Exclude<Decision, { readonly o
 function expectAcceptedLaws(
   snapshot: Snapshot,
   decision: Extract<Decision, { readonly outcome: 'accepted' }>,
+  { idleOf }: Context,
 ): void {
-  const { next, events, effects } = decision;
+  const { next, closing = null } = decision;
+  const { events, effects } = wholeOf(decision, snapshot, idleOf && { idleOf });
+  expect(thawedPlaces([decision.events, decision.effects, closing])).toEqual(['(the whole)']);
   expect(events).not.toHaveLength(0);
   expect(thawedPlaces([events, effects]).filter((place) => place !== '(the whole)')).toEqual([]);
-  expectSameValue(plain([events, effects]), [events, effects]);
+  expectSameValue(plain([events, effects, closing]), [events, effects, closing]);
   expect(effects.map(({ type }) => type)).toEqual(
     events.flatMap(({ type }) => eventTypes[type].effect ?? []),
   );

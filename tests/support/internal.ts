@@ -1,10 +1,9 @@
 /**
  * The door through which the laws and the simulations read the sources: they walk the routes with their functions, the
- * tables of fields, the index of sessions and the parts of decisions, and no public entry shows these. A wall that moves
+ * tables of fields, the index of sessions and the batches of closings, and no public entry shows these. A wall that moves
  * in the sources changes this file alone. What can be tested from outside does not come here.
  */
 export { Batch } from '../../src/core/batch.ts';
-export { partsOf } from '../../src/core/decision.ts';
 export type { Fields } from '../../src/core/field.ts';
 export { createTimeFormat } from '../../src/core/time.ts';
 export { restoreShared } from '../../src/fleet/shared-history.ts';
@@ -12,6 +11,7 @@ export { withFleetVersions } from '../../src/fleet/version.ts';
 export type { EntryEvent } from '../../src/resources/history.ts';
 export {
   boundRoutes,
+  closings,
   fieldTables,
   namedResources,
   reportTable,

@@ -12,7 +12,7 @@ import {
   keyOf,
   selectedIn,
   type DocumentDifference,
-  type Selection,
+  type Scope,
 } from './document-difference.ts';
 import { takeStep, type NamedResources } from './kind.ts';
 import { linkOfCollection } from './look-up.ts';
@@ -59,15 +59,15 @@ export function adoptionFor<S extends State>(
   const { combine } = membership;
   return (snapshot, given, context, options) => {
     const { only, prune = false, allowEmpty = false, replace = false, isCompared = () => true } = options;
-    const selection = selectionOf(only, adopting, [snapshot, given]);
-    if (!selection.ok) return refused(snapshot, selection.problem);
+    const scope = scopeOf(only, adopting, [snapshot, given]);
+    if (!scope.ok) return refused(snapshot, scope.problem);
     if (!adopting.some(isCompared)) return unchanged(snapshot, [], [nothingCompared(adopting)]);
     // What is named is looked at, if only to say that it stays.
     const kinds = only === undefined ? adopting.filter(isCompared) : adopting;
-    const differences = documentDifferences(kinds, snapshot, given, selection.value);
+    const differences = documentDifferences(kinds, snapshot, given, scope.value);
     const isReplaced = ({ obstacle }: DocumentDifference): boolean => replace && obstacle === fixedMember;
     const replaced = new Set(differences.filter(isReplaced).map(({ resource }) => resource));
-    const all = kinds.flatMap((named) => chosenIn(named, { snapshot, given }, selection.value));
+    const all = kinds.flatMap((named) => chosenIn(named, { snapshot, given }, scope.value));
     const isLeft = ({ named, wanted }: Chosen<S>): boolean =>
       wanted === undefined && !(prune && isCompared(named));
     const [chosen, left] = [all.filter((one) => !isLeft(one)), all.filter(isLeft)];
@@ -152,13 +152,13 @@ function linkOfChosen<S extends State>({ named, thing }: Chosen<S>): string {
 function chosenIn<S extends State>(
   named: NamedResources<S>,
   { snapshot, given }: { readonly snapshot: S; readonly given: S },
-  selection: Selection,
+  scope: Scope,
 ): readonly Chosen<S>[] {
-  const present = selectedIn(snapshot, named, selection).map((thing): Chosen<S> => {
+  const present = selectedIn(snapshot, named, scope).map((thing): Chosen<S> => {
     const wanted = find(given, named, thing.key);
     return { named, thing, ...(wanted && { wanted }), isNew: false };
   });
-  const added = selectedIn(given, named, selection).filter(
+  const added = selectedIn(given, named, scope).filter(
     ({ key }) => find(snapshot, named, key) === undefined,
   );
   return [...present, ...added.map((wanted) => ({ named, thing: wanted, wanted, isNew: true }))];
@@ -254,11 +254,11 @@ function problemOfObstacles(obstacles: readonly Fault[]): Problem {
 }
 
 /** Gives the resources that the option `only` names; refused if a link names none. */
-function selectionOf(
+function scopeOf(
   only: readonly string[] | undefined,
   adopting: readonly NamedResources[],
   snapshots: readonly State[],
-): Result<Selection> {
+): Result<Scope> {
   if (only === undefined) return ok(undefined);
   const keys = new Map(adopting.map(({ collection }) => [collection, new Set<string>()]));
   const faults: Fault[] = [];

@@ -49,16 +49,16 @@ export const onlyInDocument = 'is only in the document';
 export const fixedMember = 'this field cannot change while the gateway runs';
 
 /** The keys of the resources that count, by collection; `undefined` for all resources. @internal */
-export type Selection = ReadonlyMap<string, ReadonlySet<string>> | undefined;
+export type Scope = ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
-/** The resources of a collection that count, in the order of the selection. Looks at no other resource. @internal */
+/** The resources of a collection that count, in the order of the scope. Looks at no other resource. @internal */
 export function selectedIn(
   snapshot: State,
   named: Named<ConfiguredEntity>,
-  selection: Selection,
+  scope: Scope,
 ): readonly ConfiguredEntity[] {
-  if (selection === undefined) return [...collectionOf(snapshot, named)];
-  return [...(selection.get(named.collection) ?? [])].flatMap((key) => find(snapshot, named, key) ?? []);
+  if (scope === undefined) return [...collectionOf(snapshot, named)];
+  return [...(scope.get(named.collection) ?? [])].flatMap((key) => find(snapshot, named, key) ?? []);
 }
 
 type Path = readonly (string | number)[];
@@ -70,32 +70,32 @@ type Path = readonly (string | number)[];
  * @param compared - the collections to compare
  * @param snapshot - the configuration in use
  * @param given - the snapshot of the document
- * @param selection - the resources to compare; all by default
+ * @param scope - the resources to compare; all by default
  * @internal
  */
 export function documentDifferences(
   compared: readonly NamedResources[],
   snapshot: State,
   given: State,
-  selection?: Selection,
+  scope?: Scope,
 ): readonly DocumentDifference[] {
   return compared.flatMap((each) => {
     const { collection, adoption } = each;
     const wantedOnes = collectionOf(given, each);
-    const found = selectedIn(given, each, selection).flatMap((wanted) => {
+    const found = selectedIn(given, each, scope).flatMap((wanted) => {
       const position = wantedOnes.positionOf(wanted.key) ?? 0;
       const present = find(snapshot, each, wanted.key);
       return present === undefined
         ? [
             lone(each, wanted, [collection, position], {
               detail: onlyInDocument,
-              obstacle: strayLinkIn(each, wanted, { snapshot, given, selection }),
+              obstacle: strayLinkIn(each, wanted, { snapshot, given, scope }),
             }),
           ]
-        : fieldDifferences({ ...each, snapshot, given, selection, present, wanted, position });
+        : fieldDifferences({ ...each, snapshot, given, scope, present, wanted, position });
     });
     // Users come into being over the interface, so a document need not have them.
-    const used = adoption === undefined ? [] : selectedIn(snapshot, each, selection);
+    const used = adoption === undefined ? [] : selectedIn(snapshot, each, scope);
     const gone = used.filter(({ key }) => wantedOnes.positionOf(key) === undefined);
     const detail = 'is not in the document';
     return [...found, ...gone.map((present) => lone(each, present, [collection], { detail }))];
@@ -135,15 +135,15 @@ const strayLink = 'a link names a resource that is only in the document';
 interface Around {
   readonly snapshot: State;
   readonly given: State;
-  readonly selection: Selection;
+  readonly scope: Scope;
 }
 
-function isTaken(link: string, collection: string, { snapshot, given, selection }: Around): boolean {
+function isTaken(link: string, collection: string, { snapshot, given, scope }: Around): boolean {
   const key = keyOf(link, collection);
   return (
     nameFinder(snapshot)(collection, key) !== undefined ||
     (nameFinder(given)(collection, key) !== undefined &&
-      (selection === undefined || selection.get(collection)?.has(key) === true))
+      (scope === undefined || scope.get(collection)?.has(key) === true))
   );
 }
 

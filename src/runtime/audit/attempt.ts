@@ -93,8 +93,8 @@ function changeOf(
   const { begun } = trace;
   if (begun !== undefined)
     return isTrusted(begun.decision)
-      ? { decided: decidedChange(begun.decision, begun.first) }
-      : { change: builtChange(begun.decision, begun.first) };
+      ? { decided: decidedChange(begun.events) }
+      : { change: builtChange(begun.events) };
   const asked = askedChange(body);
   return asked.length === 0 ? {} : { change: asked };
 }

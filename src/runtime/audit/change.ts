@@ -4,11 +4,10 @@
  * A value is recorded only once a decision was accepted. Before that, a value can be a secret that somebody has typed
  * into the wrong field.
  */
-import { partsOf, type Changes } from '../../core/decision.ts';
 import { copyJson } from '../../json/copy.ts';
 import { parsePointer } from '../../json/pointer.ts';
 import { isArray, isObject, setMember, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
-import { namesOfSecrets, redactSecrets, type AdminEvent, type Effect } from '../../resources/index.ts';
+import { namesOfSecrets, redactSecrets, type AdminEvent } from '../../resources/index.ts';
 
 /** Largest size of a change that is recorded as it is, in bytes. @internal */
 export const mostBytes = 65_536;
@@ -17,33 +16,23 @@ export const mostBytes = 65_536;
 const mostItems = 100;
 
 /**
- * Describes an accepted decision: an item for each event. The items have secrets as events have them: hashed or sealed.
+ * Describes the events of an accepted decision. The items have secrets as events have them: hashed or sealed.
  *
- * @param first - the events of the first part: a long teardown has one event in each part
  * @internal
  */
-export function decidedChange(
-  decision: Changes<AdminEvent, Effect>,
-  first: readonly AdminEvent[],
-): readonly JsonObject[] {
-  const { count, items, heads } = partsOf<AdminEvent, Effect>(decision);
-  const known = count === 1 ? undefined : items;
-  const total = heads === undefined ? known : 'unknown';
-  return first.map((event) => described(event as unknown as JsonObject, total));
+export function decidedChange(events: readonly AdminEvent[]): readonly JsonObject[] {
+  return events.map((event) => described(event as unknown as JsonObject));
 }
 
 /**
- * Describes a decision that the host has built. Its events can contain anything, secrets in plain text too. Events that
- * are no JSON are not described.
+ * Describes the events of a decision that the host has built. They can contain anything, secrets in plain text too.
+ * Events that are no JSON are not described.
  *
  * @internal
  */
-export function builtChange(
-  decision: Changes<AdminEvent, Effect>,
-  first: readonly AdminEvent[],
-): readonly Json[] {
-  const copied = copyJson(first, { depth: 64 });
-  return copied.ok ? redacted(decidedChange(decision, copied.value as unknown as readonly AdminEvent[])) : [];
+export function builtChange(events: readonly AdminEvent[]): readonly Json[] {
+  const copied = copyJson(events, { depth: 64 });
+  return copied.ok ? redacted(decidedChange(copied.value as unknown as readonly AdminEvent[])) : [];
 }
 
 /** Gives items as a record has them: without secrets, and not too many. @internal */
@@ -101,13 +90,14 @@ function askedCommand({ method = '', path = '', body = null }: JsonObject): Json
   return { method, path, ...(asked as JsonObject | undefined) };
 }
 
-function described(event: JsonObject, total: number | 'unknown' | undefined): JsonObject {
+function described(event: JsonObject): JsonObject {
   // The record has these members elsewhere, or `operations` says the same.
   const { at, actor, undoes, command, before, after, inverse, ...members } = event;
   const { sessions, connections, ...rest } = members;
   const closed = [sessions, connections].find((list) => list !== undefined && isArray(list));
   if (closed === undefined) return members;
-  return total === 'unknown' ? rest : { ...rest, count: total ?? closed.length };
+  // The event of a closing has the number of all, if it is known, and no list.
+  return closed.length === 0 ? rest : { ...rest, count: closed.length };
 }
 
 function withoutValue(operation: JsonObject): JsonObject {

@@ -59,22 +59,18 @@ export interface Work {
 /**
  * Performs a decision: asks the host for the effects, and settles the events group by group.
  *
- * @param first - the first part of the decision
  * @throws SearchEnded if the search for an outcome ends before the outcome is known. The group in flight stays open
  *   then: nothing of it is published, and the next life finds out the outcome
  * @internal
  */
-export function perform(
-  decision: Changes<AdminEvent, Effect>,
-  first: Changes<AdminEvent, Effect>,
-  flight: Flight,
-): Promise<Performed> {
-  const { count, make } = groupsIn(decision, first, flight.runtime.present);
+export function perform(decision: Changes<AdminEvent, Effect>, flight: Flight): Promise<Performed> {
+  const { present, telemetry } = flight.runtime;
+  const { count, groups } = groupsIn(decision, present, telemetry?.idle);
   const finish: Work['finish'] = async (group, within, progress, waits) => {
     await within.intend(group, progress, waits);
     return performGroup(group, within);
   };
-  const work = { groups: make(), finish, rest: stoppedAfterUnknown };
+  const work = { groups, finish, rest: stoppedAfterUnknown };
   return settleGroups(work, { done: 0, of: count }, flight, []);
 }
 

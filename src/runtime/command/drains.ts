@@ -5,15 +5,14 @@
  * of a fleet closes what is open there; the first one ends a drain, and the others find none. An interface that is
  * read-only acts too, because the command was decided before.
  */
-import { accepted, firstPartOf, unchanged } from '../../core/decision.ts';
+import { accepted, unchanged } from '../../core/decision.ts';
 import { parseInstant } from '../../core/time.ts';
 import { closeServerConnections } from '../../resources/connection.ts';
 import {
+  closings,
   eventTable,
   namedResources,
-  type AdminEvent,
   type Decision,
-  type Effect,
   type Transition,
 } from '../../resources/index.ts';
 import { closeServiceSessions } from '../../resources/session.ts';
@@ -203,8 +202,11 @@ function atDeadline({ place, drain }: Due): Transition {
     }
     const close = place.collection === 'services' ? closeServiceSessions : closeServerConnections;
     const whole = close(snapshot, thing.name, context);
-    if (whole.outcome !== 'accepted') return unchanged(snapshot, [link]);
-    const batch = firstPartOf<AdminEvent, Effect>(whole);
-    return accepted(eventTable, snapshot, [link, ...whole.resources], batch);
+    const closing = whole.outcome === 'accepted' ? whole.closing : undefined;
+    const look = { decided: snapshot, present: snapshot };
+    const batch = closing && closings[closing.what].batchAt(0, closing, look);
+    if (batch === undefined) return unchanged(snapshot, [link]);
+    const change = { events: [batch.event], effects: [batch.effect] };
+    return accepted(eventTable, snapshot, [link, ...whole.resources], change);
   };
 }

@@ -67,11 +67,11 @@ export const nothingClosed: Closed = Object.freeze({ sessions: 0, connections: 0
 /** The result of a refused command. @internal */
 export type Refusal = Extract<Execution, { readonly outcome: 'refused' }>;
 
-/** The key of the steps that complete a problem. A decision that the host has built can have a member of any name. */
-export const completing = Symbol('completing');
+/** The key of {@link Decided}. A decision that the host has built can have a member of any name. @internal */
+export const misfit = Symbol('misfit');
 
-/** A decision. Steps that take long complete the problem of some refusals. @internal */
-export type Decided = Decision & { readonly [completing]?: Generator<undefined, Problem> };
+/** A decision. If the mark does not fit, it is refused and says why: the answer then has the plan of now. @internal */
+export type Decided = Decision & { readonly [misfit]?: string };
 
 /** A decision that changes nothing. @internal */
 export type Unaccepted = Exclude<Decided, { readonly outcome: 'accepted' }>;

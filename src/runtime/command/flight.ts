@@ -2,9 +2,10 @@
  * Flights: all that is known about one command in flight, from its decision to its last settlement. A flight is a row
  * of the table in `turn.ts`; it writes the intent and the settlements of its command, and gives the answer 504.
  */
+import type { Accepted } from '../../core/decision.ts';
 import { isOn } from '../../resources/connection.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
-import type { AdminEvent, Effect } from '../../resources/index.ts';
+import { closings, type AdminEvent, type Effect } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Ground } from '../ground.ts';
 import type { CommandSpan } from '../instrumentation/instruments.ts';
@@ -27,12 +28,16 @@ import { eventsOf, isActing, type Group } from './stage.ts';
 /** A command in flight, without its outcome. @internal */
 export type Command = Omit<CommandInFlight, 'outcome' | 'progress'>;
 
-/** Makes the command of a decision. @internal */
+/** Makes the command of a decision, or of an intent. @internal */
 export function commandOf(
   id: string,
-  { resources, events }: { readonly resources: readonly string[]; readonly events: readonly AdminEvent[] },
+  {
+    resources,
+    events,
+    closing,
+  }: Pick<Accepted<Snapshot, AdminEvent, Effect>, 'resources' | 'events' | 'closing'>,
 ): Command {
-  const [first] = events;
+  const [first = closing && closings[closing.what].headOf(closing).event] = events;
   if (first === undefined) throw new TypeError('A command must have at least one event');
   const { type, resource, actor, at: since } = first;
   // A copy: the resources are freed by the same links, and the host may change its list meanwhile.

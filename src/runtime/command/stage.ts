@@ -1,12 +1,13 @@
 /**
  * Stages: the events of a decision, each with its effect, cut into groups that settle together.
  */
-import { partsOf, type Changes, type Context } from '../../core/decision.ts';
+import { decidedOn, type Changes, type Context } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
 import type { EntryEvent } from '../../resources/history.ts';
 import { netOf } from '../journal/entry-event.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import {
+  closings,
   effectTable,
   eventTable,
   revert,
@@ -27,55 +28,43 @@ export interface Stage {
 /** A stage with an effect. @internal */
 export type ActingStage = Required<Stage>;
 
-/**
- * Stages that settle together, as one revision. Answers and stored records call a group a part of its command. A part
- * of a decision (see `core/decision.ts`) is something else: it has one group, or several.
- *
- * @internal
- */
+/** Stages that settle together, as one revision. Answers and records call a group a part of its command. @internal */
 export type Group = readonly Stage[];
 
-/** The groups of a command. @internal */
-export interface Groups {
-  /** The number of groups. */
-  readonly count: number;
-  /** Makes the groups, in order. The groups of a long teardown are made one by one. */
-  readonly make: (this: void) => Iterable<Group>;
-}
-
 /**
- * Gives the groups of a decision, without making the events and effects of a long teardown.
+ * Gives the groups of a decision in order, and their number. The first batch of its closing settles with what comes
+ * before it. Each of the others is a group, which is read when its turn comes, and is empty if nothing of it is left.
  *
- * @param decision - the decision
- * @param first - its first part
  * @param present - gives the snapshot at the time of each group: what has closed meanwhile is not closed again
+ * @param idleOf - the idle times by which the closing selects
  * @internal
  */
 export function groupsIn(
-  decision: Changes<AdminEvent, Effect>,
-  first: Changes<AdminEvent, Effect>,
+  { events, effects, closing }: Changes<AdminEvent, Effect>,
   present: () => Snapshot,
-): Groups {
-  const parts = partsOf<AdminEvent, Effect, Snapshot>(decision);
-  if (parts.count === 1) {
-    const groups = [...parts.make()].flatMap(groupsOf);
-    return { count: groups.length, make: () => groups };
+  idleOf: Context['idleOf'],
+): { readonly count: number; readonly groups: Iterable<Group> } {
+  if (closing === undefined) {
+    const groups = groupsOf({ events, effects });
+    return { count: groups.length, groups };
   }
-  // Each part is one group, but for creations and deletions, which are all in the first part.
-  const count = parts.count - 1 + groupsOf(first).length;
-  return {
-    count,
-    make: function* () {
-      let made = 0;
-      for (const part of parts.make(present))
-        for (const group of groupsOf(part)) {
-          made += 1;
-          yield group;
-        }
-      // A part that closes nothing has no group of its own after a creation.
-      for (; made < count; made += 1) yield [];
-    },
-  };
+  const { extentOf, batchAt, headOf } = closings[closing.what];
+  // Not the present snapshot: a rule of the host may have reported since.
+  const decided = decidedOn(closing) as Snapshot;
+  const batch = (number: number): Group =>
+    [batchAt(number, closing, { decided, present: present(), idleOf }) ?? []].flat();
+  // Also a batch of which nothing is left shows where the groups are cut.
+  const head: ActingStage = headOf(closing);
+  const [first = head] = batch(0).filter(isActing);
+  const whole = { events: [...events, first.event], effects: [...effects, first.effect] };
+  const early = groupsOf(whole).map((group) => group.filter(({ event }) => event !== head.event));
+  const batches = Math.max(1, extentOf(closing, decided).batches);
+  return { count: early.length + batches - 1, groups: inTurn() };
+
+  function* inTurn(): Generator<Group> {
+    yield* early;
+    for (let number = 1; number < batches; number += 1) yield batch(number);
+  }
 }
 
 /**

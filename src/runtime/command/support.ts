@@ -3,11 +3,9 @@
  */
 import type { GatewayPort } from '../../ports/port.ts';
 import { problem, type Problem } from '../../problem.ts';
-import { firstPartOf, partsOf } from '../../core/decision.ts';
 import { sameJson } from '../../json/value.ts';
-import { namedResources, type AdminEvent, type Effect } from '../../resources/index.ts';
+import type { Effect } from '../../resources/index.ts';
 import type { AnyDrain } from '../../resources/shared/drain.ts';
-import { linkOfCollection } from '../../resources/shared/look-up.ts';
 import type { Coordinator } from './coordinator.ts';
 import type { Acceptance } from './turn.ts';
 
@@ -15,14 +13,6 @@ import type { Acceptance } from './turn.ts';
 export const abilities = ['create', 'delete', 'drain'] as const satisfies GatewayPort['supports'];
 
 type Ability = (typeof abilities)[number];
-
-/** The links of the collections on which creations and deletions rest. */
-const collections: ReadonlySet<string> = new Set(namedResources.map(linkOfCollection));
-
-function isAboutMembership(link: string): boolean {
-  // A host that builds its own decisions may give something else than a text.
-  return collections.has(link) || /^\/services\/.+\/listeners\//.test(link);
-}
 
 /**
  * The refusal of a decision that creates or deletes, if the gateway does not support that, or what is deleted belongs
@@ -35,9 +25,7 @@ export function refuseUnsupported(
   host: Pick<GatewayPort, 'supports'>,
   coordinator: Pick<Coordinator, 'refuseEffect'> | undefined,
 ): Problem | undefined {
-  // The first part of a long teardown is made when its effects are read.
-  if (partsOf(decision).count > 1 && !decision.resources.some(isAboutMembership)) return undefined;
-  for (const effect of firstPartOf<AdminEvent, Effect>(decision).effects) {
+  for (const effect of decision.effects) {
     const ability = abilityFor(effect);
     if (ability === undefined) continue;
     const problem = refuseAbility(ability, effect.resource, host) ?? coordinator?.refuseEffect(effect);

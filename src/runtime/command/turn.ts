@@ -56,11 +56,12 @@ export interface CommandRequest {
 export interface Trace {
   /** Links of the resources, once the command was decided: those of the last decision. */
   resources?: readonly string[];
-  /** The command, once the gateway is asked. `first` are the events of the first part of the decision. */
+  /** The command, once the gateway is asked. */
   begun?: {
     readonly command: Command;
     readonly decision: Acceptance;
-    readonly first: readonly AdminEvent[];
+    /** The events of the decision, and that of its closing, with the number of all if it is known. */
+    readonly events: readonly AdminEvent[];
   };
   /** The outcome of a command that was answered as unknown, once the outcome is known. */
   late?: Execution;

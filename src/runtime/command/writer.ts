@@ -3,14 +3,14 @@
  *
  * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
-import { firstPartOf, isTrusted, refused, type Context } from '../../core/decision.ts';
+import { decidedOn, isTrusted, refused, type Context } from '../../core/decision.ts';
 import {
+  closings,
   evolve,
   foldHostReports,
   type AdminEvent,
   type AppliedReports,
   type Decision,
-  type Effect,
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
 import { drainedOf } from '../../resources/shared/drain.ts';
@@ -31,8 +31,8 @@ import { perform, type Performed } from './command.ts';
 import { Crossings } from './crossing.ts';
 import { Departed } from './departed.ts';
 import {
-  completing,
   ended,
+  misfit,
   nothingClosed,
   refusal,
   type Closed,
@@ -128,16 +128,11 @@ export class Writer {
     });
     if (decision.outcome === 'refused') return decision;
     const changes = decision.outcome === 'accepted' ? decision : undefined;
-    const misfit = misfitOf(mark, changes, { command: digits(), life, revision: snapshot.revision });
-    if (misfit === undefined && changes !== undefined && openedUpTo !== undefined)
-      assertCovered(changes, snapshot, openedUpTo);
-    if (misfit === undefined) return decision;
-    const steps = misfitting(misfit, this.#planOf(request));
-    const { done, value } = steps.next();
-    if (done === true) return refused(this.#snapshot, value, decision.resources);
-    // The plan is that of this moment, but to make all of it takes long.
-    const reason = problem('precondition-failed', misfit);
-    return { ...refused(this.#snapshot, reason, decision.resources), [completing]: steps };
+    const why = misfitOf(mark, changes, { command: digits(), life, revision: snapshot.revision });
+    if (why !== undefined)
+      return { ...refused(snapshot, problem('precondition-failed', why), decision.resources), [misfit]: why };
+    if (changes !== undefined && openedUpTo !== undefined) assertCovered(changes, snapshot, openedUpTo);
+    return decision;
   };
 
   /**
@@ -161,8 +156,17 @@ export class Writer {
     if (request.planned.mark === undefined) return yield* this.#planOf(request);
     const decision = this.#decide(request);
     if (decision.outcome !== 'refused') return yield* this.#planOf(request);
-    const { problem, [completing]: steps } = decision;
-    return { outcome: 'refused', problem: steps === undefined ? problem : yield* steps };
+    return { outcome: 'refused', problem: yield* this.#problemOf(decision, request) };
+  }
+
+  /** The problem of a refusal. That of a mark has the plan of now, and gives way to a refusal of the command itself. */
+  *#problemOf(
+    { problem, [misfit]: why }: Extract<Decided, { readonly outcome: 'refused' }>,
+    request: CommandRequest,
+  ): Generator<undefined, Problem> {
+    if (why === undefined) return problem;
+    const now = yield* this.#planOf(request);
+    return now.outcome === 'refused' ? now.problem : planChanged(why, now);
   }
 
   /** Takes steps, and gives other work its turn between them. */
@@ -187,7 +191,7 @@ export class Writer {
       this.#turns.refuseUnknown(resources) ?? coordinator?.before(resources, request.restsOn ?? []);
     if (held !== undefined) return { outcome: 'refused', problem: held.problem };
     const where = coordinator === undefined ? '' : ' at this node';
-    return yield* planning(decision, planned, { snapshot, life, now: context.now, foresee, where });
+    return yield* planning(decision, planned, { snapshot, life, context, foresee, where });
   }
 
   /**
@@ -222,10 +226,14 @@ export class Writer {
     return this.#turns.wait(request);
   }
 
-  readonly #ended = (decision: Unaccepted, { signal }: CommandRequest): Execution | Promise<Execution> => {
-    const { [completing]: steps } = decision;
-    if (steps === undefined) return ended(decision);
-    return this.#inTurns(steps, signal).then((problem) => ({ outcome: 'refused', problem, events: [] }));
+  readonly #ended = (decision: Unaccepted, request: CommandRequest): Execution | Promise<Execution> => {
+    if (decision.outcome !== 'refused' || decision[misfit] === undefined) return ended(decision);
+    const steps = this.#problemOf(decision, request);
+    return this.#inTurns(steps, request.signal).then((problem) => ({
+      outcome: 'refused',
+      problem,
+      events: [],
+    }));
   };
 
   /** The commands in flight, in the order of their turns. */
@@ -374,22 +382,21 @@ export class Writer {
     const { coordinator } = this.#ground;
     const { trace = {}, journal = this.#ground.journal, restsOn: links = [] } = request;
     this.#commands += 1;
-    const { resources } = decision;
-    const first = firstPartOf<AdminEvent, Effect>(decision);
-    const { events, effects } = first;
+    const { effects, closing } = decision;
     const id = `${coordinator?.prefix ?? this.#snapshot.epoch}-${String(this.#commands)}`;
-    const command = commandOf(id, { resources, events });
+    const command = commandOf(id, decision);
     const span = this.#ground.instruments?.command(command);
     // The decision was made in this turn of the event loop.
     const basis = coordinator?.basisOf(links);
-    const options = { journal, span, resolve, basis, asksHost: effects.length > 0 };
+    const asksHost = closing !== undefined || effects.length > 0;
+    const options = { journal, span, resolve, basis, asksHost };
     const flight = new Flight(command, options, this.#runtime);
     const work = async (): Promise<void> => {
       try {
         if (!isTrusted(decision)) this.#assertFolds(decision);
-        trace.begun = { command, decision, first: events };
+        trace.begun = { command, decision, events: eventsOf(decision, this.#snapshot) };
         const execution = await this.#perform(flight, () =>
-          request.perform === undefined ? perform(decision, first, flight) : request.perform(flight),
+          request.perform === undefined ? perform(decision, flight) : request.perform(flight),
         );
         span?.ended(execution);
         if (flight.isUnknown) {
@@ -448,10 +455,12 @@ function leftoverOf({ intent, settled }: OpenCommand): Leftover {
   return { command: commandOf(id, { resources, events }), effects: inFlight, list: 'earlier' };
 }
 
-/** Makes the refusal of a mark, which gives way to that of the command itself. */
-function* misfitting(misfit: string, planning: Planning): Generator<undefined, Problem> {
-  const now = yield* planning;
-  return now.outcome === 'refused' ? now.problem : planChanged(misfit, now);
+/** The events of a decision, and that of its closing, with the number of all if it is known. */
+function eventsOf({ events, closing }: Acceptance, decided: Snapshot): readonly AdminEvent[] {
+  if (closing === undefined) return events;
+  const { headOf, extentOf } = closings[closing.what];
+  const { count } = extentOf(closing, decided);
+  return [...events, { ...headOf(closing).event, ...(count !== undefined && { count }) }];
 }
 
 /**
@@ -459,16 +468,15 @@ function* misfitting(misfit: string, planning: Planning): Generator<undefined, P
  * queue. An event of unknown type must not reach the journal, because the journal would be unreadable.
  */
 function assertDecision(decision: unknown): asserts decision is Decision {
-  // The events of a trusted decision are not read: to read them would make all parts of a long teardown.
   const { outcome, resources } = (decision ?? {}) as Partial<Acceptance>;
   if (!Array.isArray(resources) || !['accepted', 'unchanged', 'refused'].includes(String(outcome))) {
     throw new TypeError('A transition must return a decision at once; it cannot be an async function');
   }
   if (outcome !== 'accepted' || isTrusted(decision as object)) return;
-  const { events, effects } = decision as Partial<Acceptance>;
-  if (!areConsistent(events, effects))
+  const { events, effects, closing } = decision as Partial<Acceptance>;
+  if (!areConsistent(events, effects, closing) || (closing !== undefined && decidedOn(closing) === undefined))
     throw new TypeError(
-      'An accepted decision must have at least one event. The events and effects must have known types, with an effect ' +
-        'for each event that needs one',
+      'An accepted decision must have at least one event, or a closing as the functions that close give it. The events and ' +
+        'effects must have known types, with an effect for each event that needs one',
     );
 }

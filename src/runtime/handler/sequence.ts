@@ -1,7 +1,7 @@
 /**
  * Sequences: finds, checks and joins the commands of a request that has several. All of them are made, or none.
  */
-import { partsOf, refused, unchanged, type Changes } from '../../core/decision.ts';
+import { refused, unchanged, type Changes } from '../../core/decision.ts';
 import { brokenEscape } from '../../core/link.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import { parseShape } from '../../core/shape.ts';
@@ -207,11 +207,9 @@ function stepOf({ place, change, tell }: Checked, isLast: boolean): Transition {
   };
 }
 
-/** Whether a decision closes or flushes anything. Only as many parts are made as are empty. */
-function isFinal(decision: Changes<AdminEvent, Effect>): boolean {
-  for (const { effects } of partsOf<AdminEvent, Effect>(decision).make())
-    if (effects.some(isIrreversible)) return true;
-  return false;
+/** Whether a decision closes or flushes anything. */
+function isFinal({ effects, closing }: Changes<AdminEvent, Effect>): boolean {
+  return closing !== undefined || effects.some(isIrreversible);
 }
 
 function told(decision: Decision, tell: Part['tell']): Decision {

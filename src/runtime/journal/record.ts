@@ -98,17 +98,18 @@ export function isWhole({
 }
 
 /**
- * Whether there is an event, all events and effects have known types, and each event that needs an effect has one.
+ * Whether there is an event or a closing, all events and effects have known types, and each event that needs an effect
+ * has one.
  *
  * @internal
  */
-export function areConsistent(events: unknown, effects: unknown): boolean {
+export function areConsistent(events: unknown, effects: unknown, closing?: unknown): boolean {
   if (!areKnown(eventTable, events) || !areKnown(effectTable, effects)) return false;
   const needed = (events as readonly AdminEvent[]).filter(
     ({ type }) => eventTable[type].effect !== undefined,
   );
-  const isAnEvent = (events as readonly AdminEvent[]).length > 0;
-  return isAnEvent && needed.length === (effects as readonly Effect[]).length;
+  const isAny = closing !== undefined || (events as readonly AdminEvent[]).length > 0;
+  return isAny && needed.length === (effects as readonly Effect[]).length;
 }
 
 /** Whether a value is a list whose elements all have a type from the table. */

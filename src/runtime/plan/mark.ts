@@ -6,9 +6,9 @@
  * does not list them: on a busy service the list differs at each moment, and no such plan could be carried out.
  * Instead, the mark has an instant, and what has opened after that instant stays open.
  */
-import { firstPartOf, makesAnything, partsOf, type Changes } from '../../core/decision.ts';
+import type { Changes } from '../../core/decision.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
-import type { AdminEvent, Effect } from '../../resources/index.ts';
+import { closings, type AdminEvent, type Effect } from '../../resources/index.ts';
 import { maskSecrets } from '../../core/secret.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { sha256 } from './digest.ts';
@@ -17,7 +17,7 @@ import { sha256 } from './digest.ts';
 export interface Mark {
   /** The digits of what was asked for. */
   readonly command: string;
-  /** The digits of what the plan showed. */
+  /** The digits of what the plan showed: half of them of what it closed, and half of everything else. */
   readonly digest: string;
   /** When the plan was made; left out if the plan closed nothing. */
   readonly instant?: Instant;
@@ -48,7 +48,8 @@ export interface MarkScope {
 /**
  * Explains why a decision is not what the plan of a mark showed.
  *
- * A command that changes nothing does nothing that a plan did not show, so it may be sent again after a lost answer.
+ * A command that changes nothing does nothing that a plan did not show, so it may be sent again after a lost answer. So
+ * does a closing of which nothing is left.
  *
  * @param decision - the accepted decision; `undefined` if nothing changes
  * @returns a sentence; `undefined` if the decision fits
@@ -66,12 +67,11 @@ export function misfitOf(
     instant === undefined ? '' : ` The plan closed ${String(instant.items)} sessions or connections.`;
   if (instant !== undefined && instant.life !== life) return `${ofAnotherLife}${closed}`;
   if (instant !== undefined && instant.revision > revision) return 'No plan has this mark yet.';
-  const parts = partsOf<AdminEvent, Effect>(decision);
-  const { heads = [firstPartOf(decision)] } = parts;
-  const isShown = (head: Head): boolean =>
-    closedIn(head).length > 0 === (instant !== undefined) && digestOfHead(head) === mark.digest;
-  if (heads.some(isShown) || !makesAnything(parts)) return undefined;
-  return `${changedSince}${closed}`;
+  const now = digestOf(decision);
+  const isShown = closes(decision)
+    ? now === mark.digest && instant !== undefined
+    : now.slice(0, half) === mark.digest.slice(0, half);
+  return isShown ? undefined : `${changedSince}${closed}`;
 }
 
 const ofAnotherLife = 'The plan was made before the last start of the interface, or by another node.';
@@ -106,24 +106,13 @@ export function parseMark(text: string): Mark | undefined {
 }
 
 /**
- * Makes the mark of an accepted decision, or of none (`undefined`) if nothing changes.
+ * Makes the mark of a plan.
  *
- * @param moment - the instant; with the number of items if only the parts of the decision say what they close
  * @internal
  */
-export function markOf(
-  decision: Changes<AdminEvent, Effect> | undefined,
-  command: string,
-  moment: Omit<Instant, 'items'> & Partial<Pick<Instant, 'items'>>,
-): Mark {
-  if (decision === undefined) return { command, digest: digestOf([]) };
-  const head = firstPartOf(decision);
-  const parts = partsOf<AdminEvent, Effect>(decision);
-  const closed = closedIn(head);
-  const mark = { command, digest: digestOfHead(head) };
-  if (closed.length === 0) return mark;
-  const known = parts.count > 1 ? parts.items : closed.reduce((sum, each) => sum + each);
-  return { ...mark, instant: { items: known, ...moment } };
+export function markOf(changes: Changes<AdminEvent, Effect>, command: string, instant: Instant): Mark {
+  const mark = { command, digest: digestOf(changes) };
+  return closes(changes) ? { ...mark, instant } : mark;
 }
 
 /**
@@ -138,9 +127,10 @@ export function assertCovered(
   { sessions }: Snapshot,
   openedUpTo: number,
 ): void {
-  if (partsOf<AdminEvent, Effect>(decision).heads !== undefined) return;
+  const { events, closing } = decision;
   const isLater = (opened: number | undefined): boolean => opened !== undefined && opened > openedUpTo;
-  const strays = decision.events.some((event) => {
+  const isUnbound = closing !== undefined && (closing.openedUpTo ?? Infinity) > openedUpTo;
+  const strays = events.some((event) => {
     if (event.type === 'sessions.closed')
       return event.sessions.some(({ id }) => isLater(sessions.find(id)?.opened));
     if (event.type !== 'connections.closed') return false;
@@ -148,29 +138,30 @@ export function assertCovered(
       isLater(sessions.find(session)?.connections.find((each) => each.id === id)?.opened),
     );
   });
-  if (strays)
+  if (isUnbound || strays)
     throw new TypeError(
       'A command with a mark would close what has opened since its plan: the transition must pass its context on',
     );
 }
 
-type Head = Changes<AdminEvent, Effect>;
-
-/** The lengths of the lists of those whom a decision closes. */
-function closedIn({ effects }: Head): readonly number[] {
-  return effects.flatMap((effect) => {
-    if ('sessions' in effect) return [effect.sessions.length];
-    return 'connections' in effect ? [effect.connections.length] : [];
-  });
-}
-
-function digestOfHead({ events, effects }: Head): string {
-  return digestOf([...events, ...effects].map(shown));
-}
+/** The number of digits of each half of a digest. */
+const half = 16;
 
 /** Gives the digits of what a plan shows. */
-function digestOf(shown: Json): string {
-  return sha256(canonicalText(shown)).slice(0, 32);
+function digestOf({ events, effects, closing }: Changes<AdminEvent, Effect>): string {
+  const head = closing && closings[closing.what].headOf(closing);
+  const all = [...events, ...effects, ...(head === undefined ? [] : [head.event, head.effect])];
+  const halves = [all.filter((each) => !isClosing(each)), all.filter(isClosing)];
+  return halves.map((each) => sha256(canonicalText(each.map(shown))).slice(0, half)).join('');
+}
+
+/** Whether a decision closes anything. */
+function closes({ effects, closing }: Changes<AdminEvent, Effect>): boolean {
+  return closing !== undefined || effects.some(isClosing);
+}
+
+function isClosing(change: AdminEvent | Effect): boolean {
+  return 'sessions' in change || 'connections' in change;
 }
 
 /** The members that differ from plan to plan, or that follow from other members. */

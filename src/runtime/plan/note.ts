@@ -21,7 +21,7 @@ type UpdateEvent = Extract<AdminEvent, { readonly before: object }>;
 type ServerUpdate = Extract<AdminEvent, { readonly type: 'server.updated' }>;
 type ServiceUpdate = Extract<AdminEvent, { readonly type: 'service.updated' }>;
 
-/** The events and effects of a decision; of a long teardown, those of its first part. */
+/** The events and effects of a decision; a closing is one of each. */
 type Changing = Changes<AdminEvent, Effect>;
 
 /**
@@ -163,7 +163,7 @@ function afterEvents(
 ): readonly Note[] {
   const touched = events.filter(({ type }) => types.includes(type));
   if (touched.length === 0) return [];
-  // Without closings: of these, an event has only the first part.
+  // Without closings: of these, an event shows only the first.
   const next = evolve(
     before,
     events.filter((event) => !('sessions' in event || 'connections' in event)),

@@ -1,19 +1,26 @@
 /**
  * Plans: the description of what a command would do.
  */
-import { partsOf, type Changes } from '../../core/decision.ts';
+import type { Changes, Context, Selection } from '../../core/decision.ts';
 import { countOf, firstShown, mostShown } from '../../core/excerpt.ts';
-import { parseLink } from '../../core/link.ts';
+import { nameKey } from '../../core/name.ts';
 import type { Version } from '../../core/version.ts';
 import { formatEtag } from '../../http/etag.ts';
 import type { Operation } from '../../json/patch.ts';
 import type { Json } from '../../json/value.ts';
 import type { Note } from '../../core/note.ts';
 import { problem, type Problem } from '../../problem.ts';
-import { redactSecrets, type AdminEvent, type Decision, type Effect } from '../../resources/index.ts';
-import type { Session } from '../../snapshot/session/table.ts';
+import {
+  closings,
+  redactSecrets,
+  type AdminEvent,
+  type Decision,
+  type Effect,
+} from '../../resources/index.ts';
+import type { IndexedSessionTable, Session } from '../../snapshot/session/table.ts';
 import { formatMark, markOf, type Mark } from './mark.ts';
 import { sessionsOf } from '../../snapshot/state.ts';
+import type { Look } from '../../resources/shared/closing.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { groupsOf } from '../command/stage.ts';
 import type { GuardedForesee } from '../host/guard.ts';
@@ -100,56 +107,53 @@ interface PlanScope {
   readonly snapshot: Snapshot;
   /** The life of the interface. */
   readonly life: string;
-  /** The time of the decision, in milliseconds since 1970-01-01T00:00:00Z. */
-  readonly now: number;
+  /** The context of the decision. */
+  readonly context: Context;
   readonly foresee: GuardedForesee;
   /** Where the numbers of notes are counted; see {@link notesOf}. */
   readonly where: string;
 }
 
 /**
- * Makes the plan of a decision, in steps. Only the parts of a closing by criteria say what it closes, and to make them
- * all takes long: a caller can give other work its turn after each step.
+ * Makes the plan of a decision, in steps. To look at all that a closing by criteria may close takes long: a caller can
+ * give other work its turn after each step.
  *
  * @internal
  */
 export function* planning(
   decision: Decision,
   { digits, versionIn, notes = [] }: Planned,
-  { snapshot, life, now, foresee, where }: PlanScope,
+  { snapshot, life, context, foresee, where }: PlanScope,
 ): Generator<undefined, Plan> {
   if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
-  const changes = decision.outcome === 'accepted' ? decision : undefined;
-  const shown = changes === undefined ? nothing : yield* shownOf(changes, snapshot);
-  const { events, effects, total, found } = shown;
-  const outcome = found !== undefined && events.length === 0 ? 'unchanged' : decision.outcome;
-  const patch = firstShown(events).flatMap((event: AdminEvent) =>
+  const changes: Changes<AdminEvent, Effect> = decision.outcome === 'accepted' ? decision : nothing;
+  const shown = yield* shownOf(changes, snapshot, context);
+  const { events, effects, batches, closes, stays } = shown;
+  const outcome = events.length === 0 ? 'unchanged' : decision.outcome;
+  const patch = firstShown(changes.events).flatMap((event) =>
     'operations' in event ? event.operations : [],
   );
   // Each part makes a revision, so the last entity tag is not known.
-  const isWhole = total === undefined && (changes === undefined || groupsOf(changes).length === 1);
+  const isWhole = batches <= 1 && groupsOf(shown).length === 1;
   const version = isWhole ? versionIn?.(decision.next) : undefined;
-  const { revision } = snapshot;
-  const items = found === undefined ? {} : { items: total ?? 0 };
-  const instant = { life, revision, at: Math.trunc(now), ...items };
+  const items = closes.sessions || closes.connections;
+  const instant = { life, revision: snapshot.revision, at: Math.trunc(context.now), items };
   return {
     outcome,
     mark: formatMark(markOf(changes, digits(), instant)),
     ...(patch.length === 0 ? {} : { patch: redactSecrets(patch) as unknown as readonly Operation[] }),
-    events: firstShown(events).map((event) => redactSecrets(cut(event, total))),
-    effects: firstShown(effects).map((effect) => redactSecrets(cut(effect, total))),
+    events: firstShown(events).map((event) => redactSecrets(cut(event))),
+    effects: firstShown(effects).map((effect) => redactSecrets(cut(effect))),
     ...countOf(events, mostShown),
     ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
-    ...(found ?? (total === undefined ? footprintOf(effects, snapshot) : teardownOf(effects, snapshot))),
+    closes,
+    stays,
     ...shownNotes([
       ...notes,
       ...(decision.notes ?? []),
       ...(decision.outcome === 'unchanged'
         ? []
-        : [
-            ...notesOf({ events, effects }, snapshot, where),
-            ...(foresee(decision, snapshot) ?? mayCloseNotes(events)),
-          ]),
+        : [...notesOf(shown, snapshot, where), ...(foresee(decision, snapshot) ?? mayCloseNotes(events))]),
     ]),
   };
 }
@@ -193,144 +197,144 @@ function nowOf({ effects, events, closes }: MarkedPlan): string {
   return `It would do this now: ${said.join(', ')}${more}${closed}.`;
 }
 
-const nothing: Shown = { events: [], effects: [], total: undefined };
+const nothing: Changes<AdminEvent, Effect> = { events: [], effects: [] };
 
-/** What a plan shows of a decision. */
-interface Shown extends Changes<AdminEvent, Effect> {
-  /** The number of sessions or connections that a long teardown closes; left out if everything is shown. */
-  readonly total: number | undefined;
-  /** What a closing by criteria closes, of which only the parts say anything; left out of any other decision. */
-  readonly found?: Footprint;
-}
-
-/** Of a long teardown, only the first part is made, unless only the parts say what they close. */
-function* shownOf(decision: Changes<AdminEvent, Effect>, snapshot: Snapshot): Generator<undefined, Shown> {
-  const { count, items, heads, make } = partsOf<AdminEvent, Effect>(decision);
-  if (heads !== undefined) return yield* foundIn(make(), snapshot);
-  if (count === 1) return { events: decision.events, effects: decision.effects, total: undefined };
-  const [first = nothing] = make();
-  return { ...first, total: items };
-}
-
-/** Makes all parts, and counts what they close. */
-function* foundIn(
-  parts: Iterable<Changes<AdminEvent, Effect>>,
-  snapshot: Snapshot,
-): Generator<undefined, Shown> {
-  const [events, effects] = [[] as AdminEvent[], [] as Effect[]];
-  const earlier = { stopped: new Set<string>(), cut: new Set<number>() };
-  let total = 0;
-  const [closes, stays] = [{ sessions: 0, connections: 0 }, { sessions: 0 }];
-  let isFirst = true;
-  for (const part of parts) {
-    if (!isFirst) yield;
-    isFirst = false;
-    for (const event of part.events) append(events, event);
-    for (const effect of part.effects) append(effects, effect);
-    const more = footprintOf(part.effects, snapshot, earlier);
-    total += part.effects.reduce((sum, effect) => sum + (listIn(effect)?.length ?? 0), 0);
-    closes.sessions += more.closes.sessions;
-    closes.connections += more.closes.connections;
-    stays.sessions += more.stays.sessions;
-  }
-  return { events, effects, total, found: { closes, stays } };
-}
-
-/**
- * Appends an event or an effect. The parts of one closing become one item, whose list is as long as a plan shows it.
- */
-function append<T extends AdminEvent | Effect>(all: T[], one: T): void {
-  const last = all.at(-1);
-  const [list, next] = [listIn(last), listIn(one)];
-  if (list === undefined || next === undefined || last?.type !== one.type) all.push(one);
-  else if (list.length < mostIdentities) {
-    const member = 'sessions' in one ? 'sessions' : 'connections';
-    all.splice(-1, 1, { ...last, [member]: [...list, ...next] });
-  }
-}
-
-/** The list of an event or effect that closes. */
-function listIn(closing: AdminEvent | Effect | undefined): readonly unknown[] | undefined {
-  if (closing === undefined) return undefined;
-  if ('sessions' in closing) return closing.sessions;
-  return 'connections' in closing ? closing.connections : undefined;
+/** What a plan shows of a decision. A closing is one event and one effect. */
+interface Shown extends Pick<Footprint, 'closes' | 'stays'> {
+  readonly events: readonly AdminEvent[];
+  readonly effects: readonly Effect[];
+  /** The number of batches of the closing. */
+  readonly batches: number;
 }
 
 /** The largest number of sessions or connections that an item of a plan lists. */
 const mostIdentities = 100;
 
-/** Cuts a list of sessions or connections to the first identities, with the number of all as `count`. */
-function cut(change: AdminEvent | Effect, total: number | undefined): object {
-  if ('sessions' in change)
-    return {
-      ...change,
-      sessions: change.sessions.slice(0, mostIdentities),
-      count: total ?? change.sessions.length,
-    };
-  if ('connections' in change) {
-    const { connections } = change;
-    return {
-      ...change,
-      connections: connections.slice(0, mostIdentities),
-      count: total ?? connections.length,
-    };
-  }
-  return change;
-}
-
-type Footprint = Pick<Extract<Plan, { readonly closes: unknown }>, 'closes' | 'stays'>;
-
-/** Counts as {@link footprintOf} does, for a teardown whose effects are not all made: by the counters of the table. */
-function teardownOf(effects: readonly Effect[], snapshot: Snapshot): Footprint {
-  const { services, servers } = snapshot;
-  const last = effects.at(-1);
-  const table = sessionsOf(snapshot);
-  const stopped = effects.flatMap((effect) => (effect.type === 'service.stop' ? [effect.service] : []));
-  const keyOf = (collection: typeof services | typeof servers, name: string): string =>
-    collection.find(parseLink(last?.resource ?? '', name) ?? '')?.key ?? '';
-  const onStopped = stopped.reduce((sum, key) => sum + table.countOfService(key), 0);
-  if (last?.type === 'sessions.close') {
-    const key = keyOf(services, 'services');
-    const count = table.countOfService(key);
-    const closes = { sessions: count, connections: table.countConnectionsOfService(key) };
-    return { closes, stays: { sessions: onStopped - (stopped.includes(key) ? count : 0) } };
-  }
-  const key = keyOf(servers, 'servers');
-  const isOnStopped = ({ service }: Session): boolean => stopped.includes(service);
-  const twice = stopped.length === 0 ? 0 : table.rangeOfServer(key, 0, Infinity).filter(isOnStopped).length;
-  const closes = { sessions: 0, connections: table.countOfServer(key) };
-  return { closes, stays: { sessions: table.countSessionsOfServer(key) + onStopped - twice } };
+function* shownOf(
+  { events, effects, closing }: Changes<AdminEvent, Effect>,
+  snapshot: Snapshot,
+  { idleOf }: Context,
+): Generator<undefined, Shown> {
+  const footprint = new Footprint(snapshot);
+  footprint.add(effects);
+  const { closes, stays } = footprint;
+  if (closing === undefined) return { events, effects, batches: 0, closes, stays };
+  const look = { decided: snapshot, present: snapshot, idleOf };
+  const { first, count, batches } = yield* closedBy(closing, look, footprint);
+  const { event, effect } = closings[closing.what].headOf(closing);
+  const list = { [closing.what]: first, count };
+  return {
+    events: count === 0 ? events : [...events, { ...event, ...list }],
+    effects: count === 0 ? effects : [...effects, { ...effect, ...list }],
+    batches,
+    closes,
+    stays,
+  };
 }
 
 /**
- * Counts the sessions and connections that effects close, and the sessions that continue.
- *
- * @param earlier - what earlier parts of the same decision have stopped, and cut off from a server
+ * Gives the first and the number of those whom a closing closes: by the counters of the table if that would take
+ * several batches, else batch by batch.
  */
-function footprintOf(
-  effects: readonly Effect[],
-  { sessions }: Snapshot,
-  { stopped, cut } = { stopped: new Set<string>(), cut: new Set<number>() },
-): Footprint {
-  const stopping = new Set<string>();
-  const closed = new Set<number>();
-  const cutting = new Set<number>();
-  let connections = 0;
-  for (const effect of effects) {
-    if (effect.type === 'service.stop') stopping.add(effect.service);
-    if (effect.type === 'sessions.close') for (const { id } of effect.sessions) closed.add(id);
-    if (effect.type !== 'connections.close') continue;
-    connections += effect.connections.length;
-    for (const { session } of effect.connections) if (!cut.has(session)) cutting.add(session);
+function* closedBy(
+  closing: Selection,
+  look: Look,
+  footprint: Footprint,
+): Generator<undefined, { first: readonly unknown[]; count: number; batches: number }> {
+  const { extentOf, batchAt } = closings[closing.what];
+  const { batches, count: all } = extentOf(closing, look.decided);
+  const known = batches > 1 ? all : undefined;
+  const first: unknown[] = [];
+  let count = known ?? 0;
+  for (let number = 0; number < batches; number += 1) {
+    const effects: readonly Effect[] = [batchAt(number, closing, look)?.effect ?? []].flat();
+    const list = effects.flatMap(listIn);
+    if (first.length < mostIdentities) first.push(...list);
+    if (known !== undefined) {
+      footprint.addCounted(closing);
+      break;
+    }
+    footprint.add(effects);
+    count += list.length;
+    if (batches > 1) yield;
   }
-  for (const service of stopping) stopped.add(service);
-  for (const session of cutting) cut.add(session);
-  for (const id of closed) connections += sessions.countConnections(id);
-  const isStopped = (id: number): boolean => stopped.has(sessions.find(id)?.service ?? '');
-  // Counters, not loops, because a service may have a million sessions.
-  let stays = 0;
-  for (const service of stopping) stays += sessions.countOfService(service);
-  for (const id of closed) if (isStopped(id)) stays -= 1;
-  for (const id of cutting) if (!closed.has(id) && !isStopped(id)) stays += 1;
-  return { closes: { sessions: closed.size, connections }, stays: { sessions: stays } };
+  return { first, count, batches };
+}
+
+/** The list of an event or effect that closes; empty for any other. */
+function listIn(change: AdminEvent | Effect): readonly unknown[] {
+  if ('sessions' in change) return change.sessions;
+  return 'connections' in change ? change.connections : [];
+}
+
+/** Cuts a list of sessions or connections to the first identities, with the number of all as `count`. */
+function cut(change: AdminEvent | Effect): object {
+  const what = 'sessions' in change ? 'sessions' : 'connections';
+  if (!(what in change)) return change;
+  const list = listIn(change);
+  const { count = list.length } = change as { readonly count?: number };
+  return { ...change, [what]: list.slice(0, mostIdentities), count };
+}
+
+/** Counts the sessions and connections that effects close, and the sessions that continue. */
+class Footprint {
+  readonly closes = { sessions: 0, connections: 0 };
+  readonly stays = { sessions: 0 };
+  readonly #table: IndexedSessionTable;
+  /** The keys of the services that the effects stop. */
+  readonly #stopped = new Set<string>();
+  /** The sessions that the effects cut off from a server. */
+  readonly #cut = new Set<number>();
+
+  constructor(snapshot: Snapshot) {
+    this.#table = sessionsOf(snapshot);
+  }
+
+  /** Adds effects that follow those before. */
+  add(effects: readonly Effect[]): void {
+    const closed = new Set<number>();
+    const cutting = new Set<number>();
+    for (const effect of effects) {
+      if (effect.type === 'service.stop' && !this.#stopped.has(effect.service)) {
+        this.#stopped.add(effect.service);
+        // By counters, because a service may have a million sessions.
+        this.stays.sessions += this.#table.countOfService(effect.service);
+      }
+      if (effect.type === 'sessions.close') for (const { id } of effect.sessions) closed.add(id);
+      if (effect.type !== 'connections.close') continue;
+      this.closes.connections += effect.connections.length;
+      for (const { session } of effect.connections) if (!this.#cut.has(session)) cutting.add(session);
+    }
+    this.closes.sessions += closed.size;
+    for (const id of closed) {
+      this.closes.connections += this.#table.countConnections(id);
+      if (this.#isStopped(this.#table.find(id))) this.stays.sessions -= 1;
+    }
+    for (const id of cutting) {
+      this.#cut.add(id);
+      if (!closed.has(id) && !this.#isStopped(this.#table.find(id))) this.stays.sessions += 1;
+    }
+  }
+
+  /** Adds a closing that closes all of a service or server, by the counters of the table. */
+  addCounted({ what, where }: Selection): void {
+    const table = this.#table;
+    if (what === 'sessions') {
+      const key = nameKey(String(where['service']));
+      const count = table.countOfService(key);
+      this.closes.sessions += count;
+      this.closes.connections += table.countConnectionsOfService(key);
+      if (this.#stopped.has(key)) this.stays.sessions -= count;
+      return;
+    }
+    const key = nameKey(String(where['server']));
+    const all = this.#stopped.size === 0 ? [] : table.rangeOfServer(key, 0, Infinity);
+    this.closes.connections += table.countOfServer(key);
+    this.stays.sessions +=
+      table.countSessionsOfServer(key) - all.filter((each) => this.#isStopped(each)).length;
+  }
+
+  #isStopped(session: Session | undefined): boolean {
+    return session !== undefined && this.#stopped.has(session.service);
+  }
 }

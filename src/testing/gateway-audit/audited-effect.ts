@@ -2,9 +2,6 @@
  * The effects of an audit: those of transitions on the snapshot of the audited gateway.
  */
 import {
-  closeServerConnections,
-  closeServiceSessions,
-  closeSession,
   deleteListener,
   deleteResource,
   drain,
@@ -25,6 +22,7 @@ import {
   type Effect,
   type Operation,
   type ServerStatusWord,
+  type Session,
   type Snapshot,
   type Transition,
 } from '../../index.ts';
@@ -139,15 +137,13 @@ function reversibleEffect(snapshot: Snapshot, [transition, later]: Transitions):
   return [{ effect, settlements, inverse: effectOf(revert(event)), later: later && effectOf(later) }];
 }
 
-function closingEffects(snapshot: Snapshot, transitions: readonly Transition[]): readonly AuditedEffect[] {
-  return transitions
-    .flatMap((transition) => effectsOf(transition(snapshot, context)))
-    .map((effect) => ({
-      effect,
-      gone: ofLaterSessions(effect),
-      elsewhere: onAnotherServer(effect, snapshot),
-      kept: keptBy(effect, snapshot),
-    }));
+function closingEffects(snapshot: Snapshot, effects: readonly Effect[]): readonly AuditedEffect[] {
+  return effects.map((effect) => ({
+    effect,
+    gone: ofLaterSessions(effect),
+    elsewhere: onAnotherServer(effect, snapshot),
+    kept: keptBy(effect, snapshot),
+  }));
 }
 
 /** The effects that close what another closing effect leaves open, each a single session or connection. */
@@ -282,31 +278,34 @@ function toggled(status: readonly ServerStatusWord[]): readonly ServerStatusWord
   return others.length < status.length ? others : ['maintenance', ...others];
 }
 
+/** The largest number of sessions or connections that one effect closes. */
+const mostClosed = 1000;
+
 /** The closing of two sessions, and of the sessions of each service. */
-function sessionClosings({ services, sessions }: Snapshot): readonly Transition[] {
+function sessionClosings({ services, sessions }: Snapshot): readonly Effect[] {
+  const closing = (resource: string, closed: readonly Session[]): Effect => ({
+    ...{ type: 'sessions.close', resource },
+    sessions: closed.slice(0, mostClosed).map(({ id, connected }) => ({ id, connected })),
+  });
   return [
-    ...sessions.range(0, 2).map(
-      ({ id }): Transition =>
-        (snapshot, within) =>
-          closeSession(snapshot, id, within),
-    ),
-    ...Array.from(
-      services,
-      ({ name }): Transition =>
-        (snapshot, within) =>
-          closeServiceSessions(snapshot, name, within),
-    ),
+    ...sessions.range(0, 2).map((session) => closing(linkTo('sessions', session.id), [session])),
+    ...Array.from(services).flatMap(({ name, key }) => {
+      const open = Array.from(sessions).filter(({ service }) => service === key);
+      return open.length === 0 ? [] : [closing(linkTo('services', name), open)];
+    }),
   ];
 }
 
 /** The closing of the connections to each server. */
-function connectionClosings({ servers }: Snapshot): readonly Transition[] {
-  return Array.from(
-    servers,
-    ({ name }): Transition =>
-      (snapshot, within) =>
-        closeServerConnections(snapshot, name, within),
-  );
+function connectionClosings({ servers, sessions }: Snapshot): readonly Effect[] {
+  return Array.from(servers).flatMap(({ name, key: server }): readonly Effect[] => {
+    const open = Array.from(sessions).flatMap(({ id: session, connected, connections }) =>
+      connections.filter((each) => each.server === server).map(({ id }) => ({ session, connected, id })),
+    );
+    const resource = linkTo('servers', name);
+    const connections = open.slice(0, mostClosed);
+    return open.length === 0 ? [] : [{ type: 'connections.close', resource, server, connections }];
+  });
 }
 
 /** The same effect with later connect times. No session of the gateway has these connect times. */
@@ -349,7 +348,7 @@ const sources: readonly Source[] = [
   },
   { types: ['sessions.close'], effects: (now) => closingEffects(now, sessionClosings(now)) },
   { types: ['connections.close'], effects: (now) => closingEffects(now, connectionClosings(now)) },
-  { types: ['logs.flush'], effects: (now) => closingEffects(now, [flushLogs]) },
+  { types: ['logs.flush'], effects: (now) => closingEffects(now, effectsOf(flushLogs(now, context))) },
   ...kindsOf(samples).map((kind) => ({
     types: [`${kind}.delete`, `${kind}.create`] as const,
     effects: (now: Snapshot) => deletions(now, kind).flatMap((each) => membershipEffects(now, each)),

@@ -12,6 +12,7 @@ import {
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
+import { wholeOf } from '../../support/closing.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { accepted, answerOf, keeps, runHost, type Limit, type Trial } from '../../support/limit.ts';
 import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
@@ -145,7 +146,7 @@ function closes(size: number): number {
     sessions: Array.from({ length: size }, (_, id) => ({ ...openSession, id })),
   });
   const decision = closeServiceSessions(snapshot, 'Sales', { now: 0 });
-  const [first] = decision.outcome === 'accepted' ? decision.events : [];
+  const [first] = wholeOf(decision, snapshot).events;
   return first?.type === 'sessions.closed' ? first.sessions.length : 0;
 }
 

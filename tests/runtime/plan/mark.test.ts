@@ -142,7 +142,7 @@ describe('a command with the mark of its plan', () => {
 
   // A host can abort or close at any call. A rejection that nothing handles fails a test.
   const crowd = crowdedSnapshot(5000);
-  it.each([1, 1500, 3500, 5500])(
+  it.each([1, 1500, 3500, 4500])(
     'is given up while its new plan is made, at call %i of the host',
     async (at) => {
       const giving = new AbortController();

@@ -31,6 +31,7 @@ import { createScriptedGateway, createVirtualClock, type ScriptedGateway } from 
 
 import { documents } from '../../support/arbitrary-document.ts';
 import { acts, transitionOf } from '../../support/arbitrary-happening.ts';
+import { wholeOf } from '../../support/closing.ts';
 import { sampleDocument, sampleSnapshot } from '../../support/document.ts';
 import { planted } from '../../support/planted.ts';
 import { withSecrets } from '../../support/secret-field.ts';
@@ -87,11 +88,12 @@ describe('a scripted gateway without faults', () => {
         expect(gateway.differences(current)).toEqual([]);
         for (const [at, act] of list.entries()) {
           const decision = transitionOf(act)(current, context);
+          const { effects } = wholeOf(decision, current);
           current = decision.next;
           if (decision.outcome !== 'accepted') continue;
-          await applyAll(gateway, decision.effects, String(at));
+          await applyAll(gateway, effects, String(at));
           expect(gateway.differences(current)).toEqual([]);
-          for (const effect of decision.effects)
+          for (const effect of effects)
             expect([effect.type, await inspect(gateway, effect, String(at))]).toEqual([
               effect.type,
               'in-place',
@@ -109,7 +111,7 @@ describe('a scripted gateway without faults', () => {
         const decision = transitionOf(act)(before, context);
         if (decision.outcome !== 'accepted') return;
         const probed = gatewayOf(before);
-        for (const effect of decision.effects) {
+        for (const effect of wholeOf(decision, before).effects) {
           expect(await inspect(probed, effect)).toBe('not-in-place');
           await applyAll(probed, [effect]);
         }
@@ -137,10 +139,11 @@ describe('a scripted gateway without faults', () => {
   it('can apply an effect twice', async () => {
     await fc.assert(
       fc.asyncProperty(documents, acts, async (document, act) => {
-        const decision = transitionOf(act)(createSnapshot(document), context);
-        if (decision.outcome !== 'accepted') return;
-        const gateway = gatewayOf(createSnapshot(document));
-        await applyAll(gateway, [...decision.effects, ...decision.effects]);
+        const snapshot = createSnapshot(document);
+        const decision = transitionOf(act)(snapshot, context);
+        const { effects } = wholeOf(decision, snapshot);
+        const gateway = gatewayOf(snapshot);
+        await applyAll(gateway, [...effects, ...effects]);
         expect(gateway.differences(decision.next)).toEqual([]);
       }),
       { numRuns: 60 },

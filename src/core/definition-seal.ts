@@ -25,7 +25,7 @@ export function definitionShape({ all }: Fields): ObjectShape {
   const defined = all.filter(
     (field) =>
       (field.derived !== true || field.accepts === undefined) &&
-      field.kept !== false &&
+      field.seen !== true &&
       field.patched !== false,
   );
   return objectOf(
@@ -38,6 +38,7 @@ export function definitionShape({ all }: Fields): ObjectShape {
       accepts = shape,
       given = secretEntries === undefined ? accepts : open,
       defined: own = given,
+      seen,
       secret,
       entries,
       derived,
@@ -45,7 +46,7 @@ export function definitionShape({ all }: Fields): ObjectShape {
       default: empty,
     }) => {
       if (derived === true) return z.exactOptional(z.unknown());
-      const written = secret === true ? z.string() : own;
+      const written = secret === true ? z.string() : typeof seen === 'object' ? seen.wanted : own;
       const value = entries === undefined ? written : z.array(definitionShape(entries));
       return optional === true || empty !== undefined ? z.exactOptional(value) : value;
     },

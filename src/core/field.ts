@@ -63,14 +63,24 @@ interface FieldRules {
   /** Brings a valid value into its stored form. */
   readonly normalize?: (value: never) => unknown;
   /**
-   * The part of the value that outlives the process: a store keeps this part of a document entry. `false` if the value
-   * belongs to one life of the gateway. By default the whole value is kept.
+   * The host sees the value, or a part of it, in one life of the gateway. The member `seen` of a resource has it, under
+   * the name of the field. No definition of a resource has it.
    */
-  readonly kept?: false | ((value: never) => unknown);
+  readonly seen?: true | Sight;
   /** Shape of the value in a definition from a client, if the host alone reports some values of `shape`. */
   readonly defined?: z.core.$ZodType;
   /** The part of the value that is configuration, if that is less than what outlives the process. */
   readonly configured?: (value: never) => unknown;
+}
+
+/** How a value is cut into what callers want, and what the host sees. */
+interface Sight {
+  /** Shape of what callers want. */
+  readonly wanted: z.core.$ZodType;
+  /** Cuts a valid value. Without `seen`, the host has seen nothing else than what is wanted. */
+  readonly split: (value: never) => { readonly wanted: unknown; readonly seen?: unknown };
+  /** Puts the two together: the value that clients see. */
+  readonly join: (wanted: never, seen: never) => unknown;
 }
 
 /** The fields of a kind by name, in the order in which clients see them. @internal */
@@ -96,6 +106,8 @@ export interface Fields {
   readonly whole: z.core.$ZodType;
   /** The collection of each field with links, by the name of the field. */
   readonly links: Readonly<Record<string, string>>;
+  /** The fields of which the host sees something. */
+  readonly seen: readonly Field[];
 }
 
 /** The interfaces that document a kind. The table must agree with each of them. */
@@ -104,8 +116,10 @@ interface Interfaces {
   readonly settings?: object;
   readonly representation: object;
   readonly document: object;
-  /** The members of the resource in a snapshot, without the settings. */
+  /** The members of the resource in a snapshot, without the settings and what the host sees. */
   readonly state: object;
+  /** What the host alone sees; left out for a kind of which it sees nothing. */
+  readonly seen?: object;
 }
 
 /**
@@ -126,6 +140,7 @@ export function defineFields<I extends Interfaces>(): <const T extends FieldTabl
       document: objectOf(all.filter(isInDocument), 'name', documentShape).check(...rules),
       whole: z.looseObject({}).check(...rules),
       links: linksOf(all),
+      seen: all.filter(({ seen }) => seen !== undefined),
     });
   };
 }
@@ -190,9 +205,10 @@ export function isShown({ secret, shown }: Field): boolean {
 /** Stored values by name. */
 type Stored = Readonly<Record<string, unknown>>;
 
-/** The stored values of an entry: the settings, and the rest. */
+/** The stored values of an entry: the settings, what the host sees, and the rest. */
 interface Loaded {
   readonly settings: Stored;
+  readonly seen: Stored;
   readonly rest: Stored;
 }
 
@@ -204,15 +220,35 @@ interface Loaded {
  */
 export function loadFields({ all }: Fields, entry: object): Loaded {
   const settings: Record<string, unknown> = {};
+  const seen: Record<string, unknown> = {};
   const rest: Record<string, unknown> = {};
   for (const field of all) {
     if (field.derived === true) continue;
     const given = (entry as Stored)[field.name] ?? field.default;
     if (given === undefined) continue;
+    const value = fromDocument(field, given);
+    const parts =
+      field.seen === true ? { seen: value } : (field.seen?.split(value as never) ?? { wanted: value });
+    if (parts.seen !== undefined) seen[field.name] = parts.seen;
     const target = field.setting === undefined ? rest : settings;
-    target[field.patchName] = fromDocument(field, given);
+    if ('wanted' in parts) target[field.patchName] = parts.wanted;
   }
-  return { settings, rest };
+  return { settings, seen, rest };
+}
+
+/** A resource as clients see it: with what the host sees in the place where clients see it. @internal */
+export function asShown<T extends object>(
+  { seen: fields }: Fields,
+  thing: T & { readonly seen?: object },
+): T {
+  if (fields.length === 0) return thing;
+  const { seen = {}, ...shown }: Record<string, unknown> & { seen?: object } = { ...thing };
+  for (const { name, seen: sight } of fields) {
+    const { [name]: own } = seen as Stored;
+    if (own !== undefined)
+      shown[name] = sight === true ? own : sight?.join(shown[name] as never, own as never);
+  }
+  return shown as T;
 }
 
 function fromDocument({ time, normalize }: Field, value: unknown): unknown {
@@ -231,25 +267,15 @@ export function saveFields({ all }: Fields, rest: object, settings: object = {})
   return entry;
 }
 
-/** Leaves out of an entry of a gateway document what ends with the process, and what is derived. @internal */
-export function keepFields({ all }: Fields, entry: object): object {
-  return withParts(all, entry, ({ kept }) => kept);
-}
-
 /** Leaves everything out of an entry of a gateway document that is no configuration. @internal */
 export function configuredFields({ all }: Fields, entry: object): object {
-  return withParts(all, entry, ({ configured, kept }) => configured ?? kept);
-}
-
-function withParts(all: readonly Field[], entry: object, partOf: (field: Field) => Field['kept']): object {
-  const kept: Record<string, unknown> = { ...entry };
-  for (const field of all) {
-    const { name, derived } = field;
-    const part = partOf(field);
-    if (derived === true || part === false) Reflect.deleteProperty(kept, name);
-    else if (part !== undefined && Object.hasOwn(kept, name)) kept[name] = part(kept[name] as never);
-  }
-  return kept;
+  const parts = all.flatMap(({ name, configured }) => {
+    const { [name]: value } = entry as Stored;
+    return configured === undefined || value === undefined
+      ? []
+      : [[name, configured(value as never)] as const];
+  });
+  return { ...entry, ...Object.fromEntries(parts) };
 }
 
 /** The values from which {@link representFields} writes a representation. @internal */
@@ -342,6 +368,9 @@ type Absent = { readonly secret: true } | { readonly shown: false };
 interface Derived {
   readonly derived: true;
 }
+interface Seen {
+  readonly seen: true;
+}
 
 /** The name, if its row extends `Is` and does not extend `IsNot`; `never` otherwise. */
 type When<Name, R, Is, IsNot = never> = R extends Is ? (R extends IsNot ? never : Name) : never;
@@ -358,8 +387,14 @@ type SettingsOf<T> = Flat<
   } & { readonly [K in keyof T as When<StoredName<T[K], K>, T[K], Setting & Optional>]?: Value<T[K]> }
 >;
 
-type InSnapshot<R> = R extends { readonly time: string } ? number : Value<R>;
-type Elsewhere = Setting | Derived;
+type Wanted<R> = R extends { readonly seen: { readonly wanted: z.core.$ZodType<infer T> } }
+  ? DeepReadonly<T>
+  : Value<R>;
+type InSnapshot<R> = R extends { readonly time: string } ? number : Wanted<R>;
+type Elsewhere = Setting | Derived | Seen;
+
+/** What the host alone sees, as a table declares it. */
+type SeenOf<T> = Flat<{ readonly [K in keyof T as When<K, T[K], Seen>]?: InSnapshot<T[K]> }>;
 
 /** The members of a resource in a snapshot, without the settings, that a table declares. */
 type StateOf<T> = Flat<
@@ -409,7 +444,8 @@ type DocumentOf<T> = Flat<
 type Agreement<T, I extends Interfaces> = Check<'settings', SettingsOf<T>, I> &
   Check<'representation', RepresentationOf<T>, I> &
   Check<'document', DocumentOf<T>, I> &
-  Check<'state', StateOf<T>, I>;
+  Check<'state', StateOf<T>, I> &
+  Check<'seen', SeenOf<T>, I>;
 type Check<K extends keyof Interfaces, Declared, I extends Interfaces> = CheckWritten<
   K,
   Declared,

@@ -6,7 +6,6 @@
  */
 import * as z from 'zod/mini';
 
-import type { Entity } from '../core/collection.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import { linkKey, parseLink } from '../core/link.ts';
 import * as shape from '../core/shape.ts';
@@ -20,7 +19,7 @@ import { takesSessions, type Server } from './server.ts';
 import type { Service } from './service.ts';
 import { leftToClose } from './shared/drain.ts';
 import type { Kind } from './shared/kind.ts';
-import type { Lived } from './shared/lifecycle.ts';
+import { shownState, type Lived } from './shared/lifecycle.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { listingOf, listRoute } from './shared/route.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -89,11 +88,23 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
     find: (snapshot, around) =>
       downServers(snapshot, around)
         .filter(({ isPassing }) => !isPassing)
-        .map(({ server: { name, status_since: seen, status_reason: reason }, resource, awaited }) => ({
-          resource,
-          since: seen ?? awaited,
-          detail: sentence(`${name} is down`, reason ?? (seen === undefined ? 'not seen running yet' : '')),
-        })),
+        .map(
+          ({
+            server: {
+              name,
+              seen: { status_since: since, status_reason: reason },
+            },
+            resource,
+            awaited,
+          }) => ({
+            resource,
+            since: since ?? awaited,
+            detail: sentence(
+              `${name} is down`,
+              reason ?? (since === undefined ? 'not seen running yet' : ''),
+            ),
+          }),
+        ),
   },
   'service-failed': {
     level: 'error',
@@ -145,11 +156,20 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
     find: (snapshot, around) =>
       downServers(snapshot, around)
         .filter(({ isPassing }) => isPassing)
-        .map(({ server: { name, status_reason: reason }, resource, awaited }) => ({
-          resource,
-          since: awaited,
-          detail: sentence(`${name} was not seen running yet`, reason),
-        })),
+        .map(
+          ({
+            server: {
+              name,
+              seen: { status_reason: reason },
+            },
+            resource,
+            awaited,
+          }) => ({
+            resource,
+            since: awaited,
+            detail: sentence(`${name} was not seen running yet`, reason),
+          }),
+        ),
   },
   'server-unwatched': { level: 'warning', find: unwatched },
   'sessions-not-reported': { level: 'warning', find: notReported },
@@ -203,13 +223,13 @@ export function firstOf(texts: readonly string[]): string {
   return others > 0 ? `${texts.slice(0, 3).join(', ')} and ${String(others)} more` : texts.join(', ');
 }
 
-function failed(collection: string, things: Iterable<Entity & Lived>): readonly Finding[] {
+function failed(collection: string, things: Iterable<Lived>): readonly Finding[] {
   return [...things]
-    .filter(({ state }) => state === 'failed')
+    .filter(({ seen }) => seen.state === 'failed')
     .map((thing) => ({
       resource: linkOf(collection, thing),
-      since: thing.state_since,
-      detail: sentence(`${thing.name} has failed`, thing.state_reason),
+      since: thing.seen.state_since,
+      detail: sentence(`${thing.name} has failed`, thing.seen.state_reason),
     }));
 }
 
@@ -233,7 +253,7 @@ function downServers({ servers, monitors }: Snapshot, { self, now }: Surrounding
   const watched = watchedIn({ monitors });
   return down.flatMap((server): readonly DownServer[] => {
     const resource = linkOf('servers', server);
-    if (server.status_since !== undefined) return [{ server, resource, isPassing: false }];
+    if (server.seen.status_since !== undefined) return [{ server, resource, isPassing: false }];
     const awaited = self.watchedSince(resource);
     if (awaited === undefined) return [];
     const graceMs = Math.max(firstSight.ms, firstSight.intervals * (watched.get(resource) ?? 0));
@@ -249,8 +269,9 @@ function downServers({ servers, monitors }: Snapshot, { self, now }: Surrounding
  */
 export function watchedIn({ monitors }: Pick<Snapshot, 'monitors'>): ReadonlyMap<string, number> {
   const watched = new Map<string, number>();
-  for (const { state, settings } of monitors) {
-    if (state !== 'started') continue;
+  for (const monitor of monitors) {
+    if (shownState(monitor) !== 'started') continue;
+    const { settings } = monitor;
     for (const link of settings.servers)
       watched.set(link, Math.min(settings.monitor_interval, watched.get(link) ?? Infinity));
   }
@@ -264,7 +285,11 @@ export function watchedIn({ monitors }: Pick<Snapshot, 'monitors'>): ReadonlyMap
 function unwatched({ servers, monitors }: Snapshot): readonly Finding[] {
   const onLists = new Set([...monitors].flatMap(({ settings }) => settings.servers));
   return [...servers].flatMap((server) => {
-    const { name, settings, status_since: since, status_reason: reason } = server;
+    const {
+      name,
+      settings,
+      seen: { status_since: since, status_reason: reason },
+    } = server;
     const resource = linkOf('servers', server);
     const isReported = since !== undefined || reason !== undefined;
     if (onLists.has(resource) || !(isReported || settings.state.length === 0)) return [];
@@ -280,7 +305,7 @@ function serverAt(servers: Snapshot['servers'], link: string): Server | undefine
 /** The started services of which no server takes new sessions. A service that never had a server needs none. */
 function withoutServer({ services, servers }: Snapshot, around: Surroundings): readonly Finding[] {
   return [...services].flatMap((service) => {
-    if (service.state !== 'started') return [];
+    if (shownState(service) !== 'started') return [];
     const own = service.settings.servers.flatMap((link) => serverAt(servers, link) ?? []);
     if (own.length === 0) return emptied(service, around);
     if (own.some(takesSessions)) return [];
@@ -311,7 +336,7 @@ function emptied(service: Service, { history }: Surroundings): readonly Finding[
 function lossOf({
   name,
   settings: { state, drain },
-  status_since: down,
+  seen: { status_since: down },
 }: Server): readonly [reason: string, since?: number | undefined] {
   const drains = drain && parseInstant(drain.since);
   if (state.length === 0) return [`${name} is down`, down && Math.min(down, drains ?? down)];

@@ -7,7 +7,7 @@
 import * as z from 'zod/mini';
 
 import { IndexedCollection } from '../core/collection.ts';
-import { saveFields } from '../core/field.ts';
+import { asShown, saveFields } from '../core/field.ts';
 import { inspectable } from '../core/inspection.ts';
 import type { FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
@@ -342,17 +342,38 @@ function plainInBroken(
  */
 export function toDocument(snapshot: Snapshot): GatewayDocument {
   assertSnapshot(snapshot);
-  const lists = namedResources.map((named) => {
-    const save = (thing: ConfiguredEntity): object => ({
-      ...saveFields(named.fields, thing, thing.settings),
-      ...named.saveMore?.(snapshot, thing),
-    });
-    return [named.collection, Array.from(collectionOf(snapshot, named), save)] as const;
+  const lists = saveLists(snapshot, (named, thing) => {
+    const shown = asShown(named.fields, thing);
+    return { ...saveFields(named.fields, shown, shown.settings), ...named.saveMore?.(snapshot, thing) };
   });
   return {
     format: 1,
     ...(Object.assign({}, ...wholes.map(({ save }) => save(snapshot))) as object),
-    ...Object.fromEntries(lists),
+    ...lists,
     sessions: saveSessions(snapshot),
   } as unknown as GatewayDocument;
+}
+
+/**
+ * Writes the part of a snapshot that outlives the process: without what the host says, sees, counts and does in one
+ * life.
+ *
+ * @internal
+ */
+export function toConfiguration(snapshot: Snapshot): GatewayDocument {
+  return {
+    format: 1,
+    ...saveLists(snapshot, ({ fields }, thing) => saveFields(fields, thing, thing.settings)),
+  };
+}
+
+function saveLists(
+  snapshot: Snapshot,
+  save: (named: NamedResources<Snapshot>, thing: ConfiguredEntity) => object,
+): object {
+  const lists = namedResources.map((named) => {
+    const entries = Array.from(collectionOf(snapshot, named), (thing) => save(named, thing));
+    return [named.collection, entries] as const;
+  });
+  return Object.fromEntries(lists);
 }

@@ -7,7 +7,7 @@ import type { Entity } from '../core/collection.ts';
 import { sessionsOf } from '../snapshot/state.ts';
 import { alertTable, type AlertRepresentation } from './alert.ts';
 import { serverStatusWords } from './server.ts';
-import { lifecycle, type Lived } from './shared/lifecycle.ts';
+import { lifecycle, shownState, type Lived } from './shared/lifecycle.ts';
 import { assertSnapshot, type Snapshot } from './snapshot.ts';
 
 /** One line of a metric: the value, and the values of the labels. */
@@ -198,6 +198,6 @@ function wordsOf<T extends Entity, W extends string>(
   );
 }
 
-function statesOf(things: Iterable<Entity & Lived>): readonly Sample[] {
-  return wordsOf(things, Object.keys(lifecycle), ({ state }, word) => state === word);
+function statesOf(things: Iterable<Lived>): readonly Sample[] {
+  return wordsOf(things, Object.keys(lifecycle), (thing, word) => shownState(thing) === word);
 }

@@ -16,7 +16,7 @@ import type {
   EventHead,
   EventTable,
 } from '../core/decision.ts';
-import { defineFields, representFields } from '../core/field.ts';
+import { asShown, defineFields, representFields } from '../core/field.ts';
 import type { ReportTable } from '../core/report.ts';
 import { linkTo } from '../core/link.ts';
 import type { Sealed } from '../core/secret.ts';
@@ -95,13 +95,11 @@ export interface ServerSettings {
 }
 
 /**
- * A server in a snapshot.
+ * What the host has seen of a server. Belongs to one life of the gateway.
  *
  * @public
  */
-export interface Server extends Entity {
-  /** Name of the protocol module. */
-  readonly protocol: string;
+export interface SeenServer {
   /** Why the status is as it is, in the words of the host; left out if the host has given no reason. */
   readonly status_reason?: string;
   /**
@@ -109,6 +107,18 @@ export interface Server extends Entity {
    * none has in this life of the gateway.
    */
   readonly status_since?: number;
+}
+
+/**
+ * A server in a snapshot.
+ *
+ * @public
+ */
+export interface Server extends Entity {
+  /** Name of the protocol module. */
+  readonly protocol: string;
+  /** What the host has seen. */
+  readonly seen: SeenServer;
   /** The settings, which a patch can modify. */
   readonly settings: ServerSettings;
 }
@@ -194,7 +204,8 @@ const fields = defineFields<{
   settings: ServerSettings;
   representation: ServerRepresentation;
   document: ServerDocument;
-  state: Omit<Server, 'key' | 'version' | 'settings'>;
+  state: Omit<Server, 'key' | 'version' | 'settings' | 'seen'>;
+  seen: SeenServer;
 }>()({
   name: { shape: shape.name },
   address: { shape: shape.address, setting: true },
@@ -303,20 +314,24 @@ function withStatus(
   { at, reason }: { readonly at: number; readonly reason?: string },
 ): Server {
   const [old, now] = [wordsOfMonitor(server.settings.state), wordsOfMonitor(state)];
-  const { status_reason: present, ...rest } = server;
+  const { status_reason: present, ...rest } = server.seen;
   const isSame = sameJson(old.toSorted(), now.toSorted());
   const why = reason ?? (isSame ? present : undefined);
-  return {
+  const seen = {
     ...rest,
     ...(isSame ? {} : { status_since: at }),
     ...(why === undefined ? {} : { status_reason: why }),
+  };
+  return {
+    ...server,
+    seen: Object.freeze(seen),
     settings: Object.freeze({ ...settings, state: Object.freeze(state) }),
   };
 }
 
 /** Whether the monitor has found anything else than the snapshot shows. */
 function isNews(
-  { settings, status_reason: present }: Server,
+  { settings, seen: { status_reason: present } }: Server,
   { status, reason = present }: SeenStatus,
 ): boolean {
   return reason !== present || !sameJson(settings.state, reportedStatus(settings.state, status));
@@ -352,7 +367,12 @@ const settings = settingsOf(servers, fields, {
 
 function represent(snapshot: Snapshot, server: Server, { times }: Rendering): object {
   const drain = representDrain(snapshot, servers.collection, server, times);
-  return representFields(fields, { rest: server, settings: server.settings, derived: { drain }, times });
+  return representFields(fields, {
+    rest: asShown(fields, server),
+    settings: server.settings,
+    derived: { drain },
+    times,
+  });
 }
 
 const draining: Draining<Snapshot, Server> = drainingOf({

@@ -112,9 +112,14 @@ export function loadEntity(
   entry: object,
   version: Version = initialVersion,
 ): ConfiguredEntity {
-  const { rest, settings } = loadFields(fields, entry);
+  const { rest, seen, settings } = loadFields(fields, entry);
   // The cast is safe: `defineFields` makes the compiler check the table of a kind against its interfaces.
-  const own = { key: nameKey(String(rest['name'])), version, settings };
+  const own = {
+    key: nameKey(String(rest['name'])),
+    version,
+    settings,
+    ...(fields.seen.length > 0 && { seen }),
+  };
   return deepFreeze(Object.assign(rest, own)) as unknown as ConfiguredEntity;
 }
 

@@ -154,7 +154,7 @@ function isSeen(field: Field): boolean {
   if (field.patched === false) return true;
   return field.derived === true
     ? field.accepts !== undefined
-    : (field.configured ?? field.kept) !== undefined;
+    : (field.configured ?? field.seen) !== undefined;
 }
 
 /** Whether a route deletes a resource of the gateway. */

@@ -468,7 +468,7 @@ describe('the differences of a document', () => {
       .filter(({ adoption }) => adoption !== undefined)
       .flatMap(({ collection, fields }) =>
         fields.all
-          .filter(({ derived, kept, setting }) => derived !== true && kept !== false && setting === undefined)
+          .filter(({ derived, seen, setting }) => derived !== true && seen !== true && setting === undefined)
           .map(({ name }) => `${collection} ${name}`),
       );
 

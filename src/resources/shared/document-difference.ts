@@ -163,9 +163,9 @@ function fieldDifferences(pair: Pair): readonly DocumentDifference[] {
   const { fields, present, wanted, adoption } = pair;
   const adopted = adoption?.adopted(present, wanted) ?? wanted.settings;
   return fields.all
-    .filter(({ derived, kept }) => derived !== true && kept !== false)
+    .filter(({ derived, seen }) => derived !== true && seen !== true)
     .flatMap((field) => {
-      const then = keptPart(field, storedValue(field, wanted, adopted) as Json | undefined);
+      const then = storedValue(field, wanted, adopted) as Json | undefined;
       const now = inOrderOf(field, valueOf(field, present), then);
       if (isSame(comparable(field, now), comparable(field, then))) return [];
       return placesIn(pair, field, now, valueOf(field, wanted));
@@ -173,11 +173,7 @@ function fieldDifferences(pair: Pair): readonly DocumentDifference[] {
 }
 
 function valueOf(field: Field, resource: ConfiguredEntity): Json | undefined {
-  return keptPart(field, storedValue(field, resource, resource.settings) as Json | undefined);
-}
-
-function keptPart({ kept }: Field, value: Json | undefined): Json | undefined {
-  return typeof kept === 'function' && value !== undefined ? (kept(value as never) as Json) : value;
+  return storedValue(field, resource, resource.settings) as Json | undefined;
 }
 
 /**

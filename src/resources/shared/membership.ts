@@ -379,14 +379,15 @@ function checkDefinition(
 /** The faults of what the gateway counts or sees: no definition can have these members and values. */
 function seenFaults({ all }: Fields, definition: Json): readonly Fault[] {
   const code = 'field-not-modifiable';
-  return all.flatMap(({ name, derived, accepts, kept, defined, shape }): readonly Fault[] => {
+  return all.flatMap(({ name, derived, accepts, seen, defined, shape }): readonly Fault[] => {
     const given = isObject(definition) ? definition[name] : undefined;
     if (given === undefined) return [];
-    if (derived === true ? accepts !== undefined : kept === false) {
+    if (derived === true ? accepts !== undefined : seen === true) {
       const detail = 'is what the gateway counts or sees: leave the member out';
       return [{ pointer: formatPointer([name]), code, detail }];
     }
-    const parsed = defined && parseShape(defined, given, [name]);
+    const wanted = typeof seen === 'object' ? seen.wanted : defined;
+    const parsed = wanted && parseShape(wanted, given, [name]);
     if (parsed?.ok !== false) return [];
     if (!parseShape(shape, given).ok) return parsed.faults;
     return parsed.faults.map((fault) => ({

@@ -8,7 +8,6 @@ import { sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import type { EntryEvent } from '../../resources/history.ts';
 import { eventTable, namedResources, type AdminEvent } from '../../resources/index.ts';
 import type { Service } from '../../resources/service.ts';
-import { wantedState } from '../../resources/shared/lifecycle.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { find, type ConfiguredEntity } from '../../snapshot/state.ts';
 import { changesState, keyIn, kindOf } from './entry-event.ts';
@@ -71,7 +70,8 @@ function configurationAt(event: EntryEvent | AdminEvent, snapshot: Snapshot): st
   return subject && JSON.stringify({ ...subject, ...uncompared });
 }
 
-const uncompared = { version: 0, started: 0, startAssumed: 0 };
+/** What callers do not want. */
+const uncompared = { version: 0, seen: 0 };
 
 /**
  * Whether what is wanted where an event was is the same in two snapshots. A listener that comes again stands last in
@@ -87,16 +87,10 @@ export function isWantedAlike(event: EntryEvent, one: Snapshot, other: Snapshot)
   return sameJson(wantedOf(present), wantedOf({ ...later, settings: adopted }));
 }
 
-function wantedOf(thing: ConfiguredEntity & Partial<Pick<Service, 'state' | 'listeners'>>): Json {
-  const { state, listeners } = thing;
-  const wanted = {
-    state: state && wantedState(state),
-    listeners: listeners?.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
-  };
-  return { ...thing, ...uncompared, ...unwanted, ...wanted } as unknown as Json;
+function wantedOf(thing: ConfiguredEntity & Partial<Pick<Service, 'listeners'>>): Json {
+  const listeners = thing.listeners?.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return { ...thing, ...uncompared, listeners } as unknown as Json;
 }
-
-const unwanted = { state_reason: 0, state_since: 0, status_reason: 0, status_since: 0 };
 
 /** The settings of a resource as a document would have them taken over by the present one: only what is wanted. */
 function adoptedSettings(

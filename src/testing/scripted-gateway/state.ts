@@ -7,7 +7,9 @@ import {
   serverStatusWords,
   type Effect,
   type Listener,
+  type Server,
   type ServerStatusWord,
+  type Service,
   type Session,
   type Snapshot,
 } from '../../index.ts';
@@ -188,13 +190,15 @@ export function withWordList(settings: ScriptedThing['settings']): ScriptedThing
 interface Entity {
   readonly key: string;
   readonly listeners?: readonly Listener[];
-  readonly state?: 'started' | 'stopped' | 'failed';
+  readonly state?: 'started' | 'stopped';
+  readonly seen?: Partial<Server['seen'] & Service['seen']>;
   readonly settings: object;
 }
 
 function byKey(entities: Iterable<Entity>): Map<string, ScriptedThing> {
   return new Map(
-    Array.from(entities, ({ key, state, settings: own, listeners }) => {
+    Array.from(entities, ({ key, state: wanted, seen, settings: own, listeners }) => {
+      const state = seen?.state ?? wanted;
       const thing = {
         ...(state === undefined ? {} : { state }),
         settings: withWordMap(own),

@@ -366,7 +366,7 @@ function targetsIn(snapshot: Snapshot): readonly Target[] {
   return collections.flatMap((collection) =>
     [...snapshot[collection]].map((entity): Target => {
       const { key, name, settings } = entity;
-      const state = 'state' in entity ? { state: entity.state === 'failed' ? 'started' : entity.state } : {};
+      const state = 'state' in entity ? { state: entity.state } : {};
       return { collection, kind: kinds[collection], key, link: `/${collection}/${name}`, settings, ...state };
     }),
   );

@@ -37,8 +37,7 @@ export function definitionShape({ all }: Fields): ObjectShape {
       open = shape,
       accepts = shape,
       given = secretEntries === undefined ? accepts : open,
-      defined: own = given,
-      seen,
+      wanted = given,
       secret,
       entries,
       derived,
@@ -46,7 +45,7 @@ export function definitionShape({ all }: Fields): ObjectShape {
       default: empty,
     }) => {
       if (derived === true) return z.exactOptional(z.unknown());
-      const written = secret === true ? z.string() : typeof seen === 'object' ? seen.wanted : own;
+      const written = secret === true ? z.string() : wanted;
       const value = entries === undefined ? written : z.array(definitionShape(entries));
       return optional === true || empty !== undefined ? z.exactOptional(value) : value;
     },

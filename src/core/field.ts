@@ -62,25 +62,13 @@ interface FieldRules {
   readonly accepts?: z.core.$ZodType;
   /** Brings a valid value into its stored form. */
   readonly normalize?: (value: never) => unknown;
+  /** The host sees the value, in one life of the gateway: `seen` of a resource has it, and no definition. */
+  readonly seen?: true;
   /**
-   * The host sees the value, or a part of it, in one life of the gateway. The member `seen` of a resource has it, under
-   * the name of the field. No definition of a resource has it.
+   * What callers can want of the value: `seen` of a resource has the rest. Clients see a list with the rest behind what
+   * is wanted, and in place of any other value the rest, if there is some.
    */
-  readonly seen?: true | Sight;
-  /** Shape of the value in a definition from a client, if the host alone reports some values of `shape`. */
-  readonly defined?: z.core.$ZodType;
-  /** The part of the value that is configuration, if that is less than what outlives the process. */
-  readonly configured?: (value: never) => unknown;
-}
-
-/** How a value is cut into what callers want, and what the host sees. */
-interface Sight {
-  /** Shape of what callers want. */
-  readonly wanted: z.core.$ZodType;
-  /** Cuts a valid value. Without `seen`, the host has seen nothing else than what is wanted. */
-  readonly split: (value: never) => { readonly wanted: unknown; readonly seen?: unknown };
-  /** Puts the two together: the value that clients see. */
-  readonly join: (wanted: never, seen: never) => unknown;
+  readonly wanted?: z.core.$ZodType;
 }
 
 /** The fields of a kind by name, in the order in which clients see them. @internal */
@@ -106,8 +94,8 @@ export interface Fields {
   readonly whole: z.core.$ZodType;
   /** The collection of each field with links, by the name of the field. */
   readonly links: Readonly<Record<string, string>>;
-  /** The fields of which the host sees something. */
-  readonly seen: readonly Field[];
+  /** The fields of which the host sees something: the settings, and the others. */
+  readonly seen: Readonly<Record<'settings' | 'rest', readonly Field[]>>;
 }
 
 /** The interfaces that document a kind. The table must agree with each of them. */
@@ -134,13 +122,18 @@ export function defineFields<I extends Interfaces>(): <const T extends FieldTabl
   return (table): Fields => {
     const all = Object.entries<FieldRules>(table).map(([name, rules]) => fieldOf(name, rules));
     const rules = all.flatMap(({ rule }) => rule ?? []);
+    const [settings, rest] = [true, false].map((is) =>
+      all.filter(
+        ({ seen, wanted, setting }) => (seen ?? wanted) !== undefined && (setting !== undefined) === is,
+      ),
+    );
     return Object.freeze({
       all,
       representation: objectOf(all.filter(isShown), 'name', representationShape),
       document: objectOf(all.filter(isInDocument), 'name', documentShape).check(...rules),
       whole: z.looseObject({}).check(...rules),
       links: linksOf(all),
-      seen: all.filter(({ seen }) => seen !== undefined),
+      seen: { settings: settings ?? [], rest: rest ?? [] },
     });
   };
 }
@@ -227,8 +220,7 @@ export function loadFields({ all }: Fields, entry: object): Loaded {
     const given = (entry as Stored)[field.name] ?? field.default;
     if (given === undefined) continue;
     const value = fromDocument(field, given);
-    const parts =
-      field.seen === true ? { seen: value } : (field.seen?.split(value as never) ?? { wanted: value });
+    const parts = field.seen === true ? { seen: value } : split(field, value);
     if (parts.seen !== undefined) seen[field.name] = parts.seen;
     const target = field.setting === undefined ? rest : settings;
     if ('wanted' in parts) target[field.patchName] = parts.wanted;
@@ -236,19 +228,55 @@ export function loadFields({ all }: Fields, entry: object): Loaded {
   return { settings, seen, rest };
 }
 
+/** What callers want of a value, and what the host sees of it. */
+function split(
+  { wanted: shape, default: empty }: Field,
+  value: unknown,
+): { wanted: unknown; seen?: unknown } {
+  const isWanted = (part: unknown): boolean => shape === undefined || z.safeParse(shape, part).success;
+  if (shape === undefined || !Array.isArray(value))
+    return isWanted(value) ? { wanted: value } : { wanted: empty, seen: value };
+  const [wanted, seen] = [true, false].map((is) => value.filter((item) => isWanted([item]) === is));
+  return { wanted, seen };
+}
+
+/** A resource of a snapshot. */
+type Thing = Readonly<{ seen?: object; settings: object }>;
+
 /** A resource as clients see it: with what the host sees in the place where clients see it. @internal */
-export function asShown<T extends object>(
-  { seen: fields }: Fields,
-  thing: T & { readonly seen?: object },
-): T {
-  if (fields.length === 0) return thing;
-  const { seen = {}, ...shown }: Record<string, unknown> & { seen?: object } = { ...thing };
-  for (const { name, seen: sight } of fields) {
+export function asShown<T extends Thing>(fields: Fields, thing: T): T {
+  const { seen, ...rest } = thing;
+  if (seen === undefined) return thing;
+  return { ...joined(fields.seen.rest, rest, seen), settings: shownSettings(fields, thing) } as unknown as T;
+}
+
+/** The settings of a resource as clients see and patch them. @internal */
+export function shownSettings<T extends Thing>(
+  { seen: { settings: fields } }: Fields,
+  thing: T,
+): T['settings'] {
+  const { settings, seen = {} } = thing;
+  return fields.length === 0 ? settings : Object.freeze(joined(fields, settings, seen));
+}
+
+/** Stored values with what the host sees. */
+function joined<T extends object>(fields: readonly Field[], stored: T, seen: object): T {
+  const whole = { ...stored } as Record<string, unknown>;
+  for (const { name, patchName } of fields) {
     const { [name]: own } = seen as Stored;
-    if (own !== undefined)
-      shown[name] = sight === true ? own : sight?.join(shown[name] as never, own as never);
+    const wanted = whole[patchName];
+    if (own !== undefined) whole[patchName] = Array.isArray(own) ? Object.freeze([wanted, own].flat()) : own;
   }
-  return shown as T;
+  return whole as T;
+}
+
+/** The part of settings that callers want. @internal */
+export function wantedSettings<T extends object>({ seen: { settings: fields } }: Fields, settings: T): T {
+  const parts = fields.map((field) => [
+    field.patchName,
+    split(field, (settings as Stored)[field.patchName]).wanted,
+  ]);
+  return { ...settings, ...Object.fromEntries(parts) };
 }
 
 function fromDocument({ time, normalize }: Field, value: unknown): unknown {
@@ -265,17 +293,6 @@ export function saveFields({ all }: Fields, rest: object, settings: object = {})
     entry[field.name] = field.time === undefined ? value : formatInstant(value as number);
   }
   return entry;
-}
-
-/** Leaves everything out of an entry of a gateway document that is no configuration. @internal */
-export function configuredFields({ all }: Fields, entry: object): object {
-  const parts = all.flatMap(({ name, configured }) => {
-    const { [name]: value } = entry as Stored;
-    return configured === undefined || value === undefined
-      ? []
-      : [[name, configured(value as never)] as const];
-  });
-  return { ...entry, ...Object.fromEntries(parts) };
 }
 
 /** The values from which {@link representFields} writes a representation. @internal */
@@ -387,9 +404,7 @@ type SettingsOf<T> = Flat<
   } & { readonly [K in keyof T as When<StoredName<T[K], K>, T[K], Setting & Optional>]?: Value<T[K]> }
 >;
 
-type Wanted<R> = R extends { readonly seen: { readonly wanted: z.core.$ZodType<infer T> } }
-  ? DeepReadonly<T>
-  : Value<R>;
+type Wanted<R> = R extends { readonly wanted: z.core.$ZodType<infer T> } ? DeepReadonly<T> : Value<R>;
 type InSnapshot<R> = R extends { readonly time: string } ? number : Wanted<R>;
 type Elsewhere = Setting | Derived | Seen;
 

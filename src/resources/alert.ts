@@ -15,7 +15,7 @@ import { cut, longestTexts, ok } from '../problem.ts';
 import { drainingIn, linkOf, type State } from '../snapshot/state.ts';
 import type { FleetLag } from './fleet.ts';
 import type { RunningInterface } from './interface.ts';
-import { takesSessions, type Server } from './server.ts';
+import { isDown, takesSessions, type Server } from './server.ts';
 import type { Service } from './service.ts';
 import { leftToClose } from './shared/drain.ts';
 import type { Kind } from './shared/kind.ts';
@@ -88,23 +88,14 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
     find: (snapshot, around) =>
       downServers(snapshot, around)
         .filter(({ isPassing }) => !isPassing)
-        .map(
-          ({
-            server: {
-              name,
-              seen: { status_since: since, status_reason: reason },
-            },
-            resource,
-            awaited,
-          }) => ({
-            resource,
-            since: since ?? awaited,
-            detail: sentence(
-              `${name} is down`,
-              reason ?? (since === undefined ? 'not seen running yet' : ''),
-            ),
-          }),
-        ),
+        .map(({ server: { name, seen }, resource, awaited }) => ({
+          resource,
+          since: seen.status_since ?? awaited,
+          detail: sentence(
+            `${name} is down`,
+            seen.status_reason ?? (seen.status_since === undefined ? 'not seen running yet' : ''),
+          ),
+        })),
   },
   'service-failed': {
     level: 'error',
@@ -156,20 +147,11 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
     find: (snapshot, around) =>
       downServers(snapshot, around)
         .filter(({ isPassing }) => isPassing)
-        .map(
-          ({
-            server: {
-              name,
-              seen: { status_reason: reason },
-            },
-            resource,
-            awaited,
-          }) => ({
-            resource,
-            since: awaited,
-            detail: sentence(`${name} was not seen running yet`, reason),
-          }),
-        ),
+        .map(({ server: { name, seen }, resource, awaited }) => ({
+          resource,
+          since: awaited,
+          detail: sentence(`${name} was not seen running yet`, seen.status_reason),
+        })),
   },
   'server-unwatched': { level: 'warning', find: unwatched },
   'sessions-not-reported': { level: 'warning', find: notReported },
@@ -248,7 +230,7 @@ interface DownServer {
 
 /** The servers that are down. A server that was not seen yet is left out while nobody looks: other alerts say that. */
 function downServers({ servers, monitors }: Snapshot, { self, now }: Surroundings): readonly DownServer[] {
-  const down = [...servers].filter(({ settings }) => settings.state.length === 0);
+  const down = [...servers].filter(isDown);
   if (down.length === 0) return [];
   const watched = watchedIn({ monitors });
   return down.flatMap((server): readonly DownServer[] => {
@@ -285,14 +267,10 @@ export function watchedIn({ monitors }: Pick<Snapshot, 'monitors'>): ReadonlyMap
 function unwatched({ servers, monitors }: Snapshot): readonly Finding[] {
   const onLists = new Set([...monitors].flatMap(({ settings }) => settings.servers));
   return [...servers].flatMap((server) => {
-    const {
-      name,
-      settings,
-      seen: { status_since: since, status_reason: reason },
-    } = server;
+    const { name, seen } = server;
     const resource = linkOf('servers', server);
-    const isReported = since !== undefined || reason !== undefined;
-    if (onLists.has(resource) || !(isReported || settings.state.length === 0)) return [];
+    const isReported = (seen.status_since ?? seen.status_reason) !== undefined;
+    if (onLists.has(resource) || !(isReported || isDown(server))) return [];
     const status = isReported ? 'stays as it was' : 'is not known';
     return { resource, detail: `No monitor looks at ${name}, so its status ${status}.` };
   });
@@ -333,15 +311,13 @@ function emptied(service: Service, { history }: Surroundings): readonly Finding[
 }
 
 /** Why a server takes no new sessions, and since when; the time is left out if it is not known. */
-function lossOf({
-  name,
-  settings: { state, drain },
-  seen: { status_since: down },
-}: Server): readonly [reason: string, since?: number | undefined] {
-  const drains = drain && parseInstant(drain.since);
-  if (state.length === 0) return [`${name} is down`, down && Math.min(down, drains ?? down)];
-  if (state.includes('maintenance')) return [`${name} is in maintenance`];
-  return state.includes('running') ? [`${name} drains`, drains] : [`${name} is not running`];
+function lossOf(server: Server): readonly [reason: string, since?: number | undefined] {
+  const { name, settings, seen } = server;
+  const drains = settings.drain && parseInstant(settings.drain.since);
+  const { status, status_since: down } = seen;
+  if (isDown(server)) return [`${name} is down`, down && Math.min(down, drains ?? down)];
+  if (settings.state.length > 0) return [`${name} is in maintenance`];
+  return status.includes('running') ? [`${name} drains`, drains] : [`${name} is not running`];
 }
 
 /** The stopped monitors with servers that no started monitor has. */

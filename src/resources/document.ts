@@ -7,7 +7,7 @@
 import * as z from 'zod/mini';
 
 import { IndexedCollection } from '../core/collection.ts';
-import { asShown, saveFields } from '../core/field.ts';
+import { asShown, saveFields, shownSettings } from '../core/field.ts';
 import { inspectable } from '../core/inspection.ts';
 import type { FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
@@ -356,14 +356,14 @@ export function toDocument(snapshot: Snapshot): GatewayDocument {
 
 /**
  * Writes the part of a snapshot that outlives the process: without what the host says, sees, counts and does in one
- * life.
+ * life. The words of a status that a document or a patch has given outlive it; no report is in what a store keeps.
  *
  * @internal
  */
 export function toConfiguration(snapshot: Snapshot): GatewayDocument {
   return {
     format: 1,
-    ...saveLists(snapshot, ({ fields }, thing) => saveFields(fields, thing, thing.settings)),
+    ...saveLists(snapshot, ({ fields }, thing) => saveFields(fields, thing, shownSettings(fields, thing))),
   };
 }
 

@@ -99,7 +99,9 @@ export const metricTable: MetricTable = {
     help: '1 for each word of the status of the server, 0 for each other word; all are 0 if the server is down',
     labels: ['name', 'status'],
     samples: ({ servers }) =>
-      wordsOf(servers, serverStatusWords, ({ settings }, word) => settings.state.includes(word)),
+      wordsOf(servers, serverStatusWords, ({ settings, seen }, word) =>
+        [...settings.state, ...seen.status].includes(word),
+      ),
   },
   gateway_server_draining: {
     type: 'gauge',

@@ -22,7 +22,7 @@ import type { Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Changed } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
-import { markChanged, replace } from '../snapshot/state.ts';
+import { markChanged, revise } from '../snapshot/state.ts';
 import { listenerFields, listenerShape, type Listener } from './listener.ts';
 import type { Draining, Kind } from './shared/kind.ts';
 import type { Drain } from './shared/drain-setting.ts';
@@ -272,10 +272,6 @@ const machine = lifecycleOf<Snapshot, 'service', Service>(services, {
   instead: (...args) => draining.instead(...args),
   onStart: undrained,
   seenStart: (started) => ({ started }),
-  // A service that fails has perhaps never started in this life.
-  afterFailure({ startAssumed, started, ...seen }) {
-    return startAssumed === true || started === undefined ? seen : { ...seen, started };
-  },
 });
 const settings = settingsOf(services, fields, {
   represent,
@@ -405,10 +401,13 @@ export function patchService(
  */
 export function withStartTimes(snapshot: Snapshot, now: number): Snapshot {
   const change = { revision: snapshot.revision, origin: 'report', batch: new Batch() } as const;
-  const next = [...snapshot.services].reduce((before, { key, state }) => {
-    const seen: SeenService = state === 'stopped' ? {} : { started: now, startAssumed: true };
-    return replace(before, services, key, change, (service) => ({ ...service, seen: Object.freeze(seen) }));
-  }, snapshot);
+  const next = [...snapshot.services].reduce(
+    (before, { key, state }) =>
+      revise(before, services, key, change, (draft) => {
+        draft.seen = state === 'stopped' ? {} : { started: now, startAssumed: true };
+      }),
+    snapshot,
+  );
   return Object.freeze(next);
 }
 

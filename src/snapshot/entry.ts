@@ -114,13 +114,10 @@ export function loadEntity(
 ): ConfiguredEntity {
   const { rest, seen, settings } = loadFields(fields, entry);
   // The cast is safe: `defineFields` makes the compiler check the table of a kind against its interfaces.
-  const own = {
-    key: nameKey(String(rest['name'])),
-    version,
-    settings,
-    ...(fields.seen.length > 0 && { seen }),
-  };
-  return deepFreeze(Object.assign(rest, own)) as unknown as ConfiguredEntity;
+  const own = { key: nameKey(String(rest['name'])), version, settings };
+  return deepFreeze(
+    Object.assign(rest, own, fields.seen.rest.length > 0 && { seen }),
+  ) as unknown as ConfiguredEntity;
 }
 
 /**

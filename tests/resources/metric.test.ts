@@ -48,7 +48,7 @@ function figuresOf({ revision, services, servers, monitors, sessions }: Snapshot
     const own = connections.filter(({ session }) => session.service === key);
     set('gateway_service_connections', { name }, own.length);
   }
-  for (const { key, name, settings } of servers) {
+  for (const { key, name, settings } of allShown(servers)) {
     for (const status of ['master', 'slave', 'synced', 'running', 'maintenance'] as const)
       set('gateway_server_status', { name, status }, settings.state.includes(status) ? 1 : 0);
     set('gateway_server_draining', { name }, settings.drain === undefined ? 0 : 1);

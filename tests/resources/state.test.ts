@@ -239,7 +239,7 @@ const patchServerBy =
   (snapshot, context) =>
     patchServer(snapshot, 'db-serv-1', operations, context);
 const wordsOf = (snapshot: Snapshot): readonly string[] =>
-  snapshot.servers.find('db-serv-1')?.settings.state ?? [];
+  shown(snapshot.servers.find('db-serv-1'))?.settings.state ?? [];
 const reportWords = (
   snapshot: Snapshot,
   status: readonly ServerStatusWord[],

@@ -26,6 +26,7 @@ import {
 import type { Random } from 'gateway-admin-core/testing';
 
 import type { Change } from './model.ts';
+import { shown } from '../support/shown.ts';
 
 /** What a client asks for. */
 export interface ClientCommand {
@@ -191,7 +192,7 @@ export function maintenanceCommand(random: Random): ClientCommand {
   return {
     kind: `patchServer state ${String(isOut)}`,
     step(snapshot, context) {
-      const words = snapshot.servers.find(name)?.settings.state ?? [];
+      const words = shown(snapshot.servers.find(name))?.settings.state ?? [];
       const found = words.filter((word) => word !== 'maintenance');
       const value = isOut ? ['maintenance', ...found] : found;
       return patchServer(snapshot, name, [{ op: 'replace', path: '/state', value }], context);

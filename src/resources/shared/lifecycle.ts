@@ -77,13 +77,8 @@ export const lifecycleFields = {
   state: {
     shape: z.enum(['started', 'stopped', 'failed']),
     default: 'started',
-    seen: {
-      wanted: z.enum(['started', 'stopped']),
-      // A failed service or monitor is wanted.
-      split: (state: LifecycleState) =>
-        state === 'failed' ? { wanted: 'started', seen: state } : { wanted: state },
-      join: (_wanted: WantedState, seen: 'failed') => seen,
-    },
+    // A failed service or monitor is wanted.
+    wanted: z.enum(['started', 'stopped']),
   },
   state_reason: reasonField,
   state_since: sinceField,
@@ -179,8 +174,6 @@ interface LifecycleHooks<S, T extends Lived> {
   readonly onStart?: (this: void, thing: T) => T;
   /** What is seen of a start at a time, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly seenStart?: (this: void, at: number) => T['seen'];
-  /** What stays of it when the resource fails. */
-  readonly afterFailure?: (this: void, seen: T['seen']) => T['seen'];
 }
 
 /**
@@ -192,12 +185,7 @@ interface LifecycleHooks<S, T extends Lived> {
  */
 export function lifecycleOf<S extends State, K extends Singular, T extends Lived = Lived>(
   named: Named<T, K>,
-  {
-    instead,
-    onStart = (thing) => thing,
-    seenStart = () => ({}),
-    afterFailure = (seen) => seen,
-  }: LifecycleHooks<S, T> = {},
+  { instead, onStart = (thing) => thing, seenStart = () => ({}) }: LifecycleHooks<S, T> = {},
 ): KindLifecycle<S, K> {
   const kind = named.singular;
   const events = {
@@ -214,11 +202,7 @@ export function lifecycleOf<S extends State, K extends Singular, T extends Lived
       origin: 'command',
       effect: `${kind}.stop`,
       revert: opposite('start'),
-      evolve: wants((before) => ({
-        ...before,
-        state: 'stopped',
-        seen: Object.freeze(withoutFailure(before.seen)),
-      })),
+      evolve: wants((before) => ({ ...before, state: 'stopped', seen: without(before.seen, failure) })),
     },
     [`${kind}.reported`]: { origin: 'report', evolve: sees },
   };
@@ -241,32 +225,33 @@ export function lifecycleOf<S extends State, K extends Singular, T extends Lived
       const next = nextState(lifecycle, shownState(before), `report-${event.state}`);
       if (next === 'stopped') return before;
       const { started } = event;
+      const start = started === undefined ? {} : seenStart(started);
       const seen =
-        next === 'failed'
-          ? failing(afterFailure(before.seen), event)
-          : { ...withoutFailure(before.seen), ...(started === undefined ? {} : seenStart(started)) };
+        next === 'failed' ? failing(before.seen, event) : { ...without(before.seen, failure), ...start };
       return sameJson(seen as Json, before.seen as Json) ? before : { ...before, seen: Object.freeze(seen) };
     });
   }
 }
 
-/** A reason stays as long as the failure. */
-function failing<T extends SeenRun>(seen: T, { at, reason }: Reported & { readonly at: number }): T {
+/** What is seen of a failure. A reason stays as long as the failure, and a start that was assumed was none. */
+function failing(before: Seen, { at, reason }: Reported & { readonly at: number }): Seen {
   return {
-    ...seen,
+    ...(before.startAssumed === true ? without(before, ['started', 'startAssumed']) : before),
     state: 'failed',
-    ...(seen.state === 'failed' ? {} : { state_since: at }),
+    ...(before.state === 'failed' ? {} : { state_since: at }),
     ...(reason === undefined ? {} : { state_reason: reason }),
   };
 }
 
-function withoutFailure<T extends SeenRun>({
-  state: _state,
-  state_reason: _why,
-  state_since: _since,
-  ...rest
-}: T): T {
-  return rest as T;
+/** What can be seen of a service or monitor. */
+type Seen = SeenRun & { readonly started?: number; readonly startAssumed?: true };
+
+/** The members of a failure. */
+const failure = ['state', 'state_reason', 'state_since'];
+
+function without<T extends object>(seen: T, names: readonly string[]): T {
+  const left = Object.entries(seen).filter(([name]) => !names.includes(name));
+  return Object.freeze(Object.fromEntries(left)) as T;
 }
 
 /** Gives the undo of the effects of a lifecycle: start undoes stop, stop undoes start. @internal */

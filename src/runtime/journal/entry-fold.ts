@@ -2,12 +2,14 @@
  * The fold of a record for the history: what is kept of each event, and which events change something.
  */
 import { beginFold } from '../../core/decision.ts';
+import { shownSettings, wantedSettings } from '../../core/field.ts';
 import { differenceOf, wholeUpdate } from '../../core/update.ts';
 import type { Operation } from '../../json/patch.ts';
 import { sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import type { EntryEvent } from '../../resources/history.ts';
 import { eventTable, namedResources, type AdminEvent } from '../../resources/index.ts';
 import type { Service } from '../../resources/service.ts';
+import type { NamedResources } from '../../resources/shared/kind.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { find, type ConfiguredEntity } from '../../snapshot/state.ts';
 import { changesState, keyIn, kindOf } from './entry-event.ts';
@@ -59,19 +61,28 @@ export function changesIn(snapshot: Snapshot, events: readonly AdminEvent[]): re
  * @internal
  */
 export function subjectOf(event: EntryEvent | AdminEvent, snapshot: Snapshot): ConfiguredEntity | undefined {
-  const kind = kindOf(event) === 'listener' ? 'service' : kindOf(event);
-  const named = namedBy.get(kind);
-  return named && find(snapshot, named, keyIn(event, kind));
+  const named = namedIn(event);
+  return named && find(snapshot, named, keyIn(event, named.singular));
+}
+
+/** The settings of the resource of an event as clients see them. @internal */
+export function settingsAt(event: AdminEvent, thing: ConfiguredEntity): object {
+  const { fields } = namedIn(event) ?? {};
+  return fields === undefined ? thing.settings : shownSettings(fields, thing);
+}
+
+function namedIn(event: EntryEvent | AdminEvent): NamedResources<Snapshot> | undefined {
+  const kind = kindOf(event);
+  return namedBy.get(kind === 'listener' ? 'service' : kind);
 }
 
 /** The configuration of the subject of an event, as text, without its version and times. */
 function configurationAt(event: EntryEvent | AdminEvent, snapshot: Snapshot): string | undefined {
   const subject = subjectOf(event, snapshot);
-  return subject && JSON.stringify({ ...subject, ...uncompared });
+  return subject && JSON.stringify({ ...subject, version: 0, seen: { ...subject.seen, ...times } });
 }
 
-/** What callers do not want. */
-const uncompared = { version: 0, seen: 0 };
+const times = { started: 0, startAssumed: 0 };
 
 /**
  * Whether what is wanted where an event was is the same in two snapshots. A listener that comes again stands last in
@@ -83,23 +94,12 @@ const uncompared = { version: 0, seen: 0 };
 export function isWantedAlike(event: EntryEvent, one: Snapshot, other: Snapshot): boolean {
   const [present, later] = [subjectOf(event, one), subjectOf(event, other)];
   if (present === undefined || later === undefined) return present === later;
-  const adopted = adoptedSettings(event, present, later) ?? later.settings;
-  return sameJson(wantedOf(present), wantedOf({ ...later, settings: adopted }));
+  return sameJson(wantedOf(present), wantedOf(later));
 }
 
 function wantedOf(thing: ConfiguredEntity & Partial<Pick<Service, 'listeners'>>): Json {
   const listeners = thing.listeners?.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  return { ...thing, ...uncompared, listeners } as unknown as Json;
-}
-
-/** The settings of a resource as a document would have them taken over by the present one: only what is wanted. */
-function adoptedSettings(
-  event: EntryEvent | AdminEvent,
-  present: ConfiguredEntity,
-  given: ConfiguredEntity,
-): object | undefined {
-  const kind = kindOf(event) === 'listener' ? 'service' : kindOf(event);
-  return namedBy.get(kind)?.adoption?.adopted(present, given);
+  return { ...thing, version: 0, seen: 0, listeners } as unknown as Json;
 }
 
 /**
@@ -141,14 +141,14 @@ function inverseOf(
 ): readonly Operation[] {
   const { before, inverse } = event;
   if (before === present.settings && event.after === after.settings) return inverse;
+  const { fields } = namedIn(event) ?? {};
   const decided = wholeUpdate<object>(present.settings, event);
-  const isAs = (thing: ConfiguredEntity, settings: object): boolean => {
-    const known = adoptedSettings(event, thing, { ...thing, settings });
-    return known !== undefined && sameJson(known as JsonObject, thing.settings as JsonObject);
-  };
+  const isAs = (thing: ConfiguredEntity, settings: object): boolean =>
+    fields !== undefined &&
+    sameJson(wantedSettings(fields, settings) as JsonObject, thing.settings as JsonObject);
   return isAs(present, decided.before) && isAs(after, decided.after)
     ? inverse
-    : differenceOf(present.settings, after.settings).inverse;
+    : differenceOf(settingsAt(event, present), settingsAt(event, after)).inverse;
 }
 
 function isStopped(thing: ConfiguredEntity & { readonly state?: string }): boolean {

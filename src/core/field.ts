@@ -122,20 +122,20 @@ export function defineFields<I extends Interfaces>(): <const T extends FieldTabl
   return (table): Fields => {
     const all = Object.entries<FieldRules>(table).map(([name, rules]) => fieldOf(name, rules));
     const rules = all.flatMap(({ rule }) => rule ?? []);
-    const [settings, rest] = [true, false].map((is) =>
-      all.filter(
-        ({ seen, wanted, setting }) => (seen ?? wanted) !== undefined && (setting !== undefined) === is,
-      ),
-    );
+    const seen = all.filter((field) => field.seen ?? field.wanted);
     return Object.freeze({
       all,
       representation: objectOf(all.filter(isShown), 'name', representationShape),
       document: objectOf(all.filter(isInDocument), 'name', documentShape).check(...rules),
       whole: z.looseObject({}).check(...rules),
       links: linksOf(all),
-      seen: { settings: settings ?? [], rest: rest ?? [] },
+      seen: { settings: seen.filter(isSetting), rest: seen.filter((field) => !isSetting(field)) },
     });
   };
+}
+
+function isSetting({ setting }: Field): boolean {
+  return setting !== undefined;
 }
 
 function isInDocument({ onRequest }: Field): boolean {
@@ -236,8 +236,9 @@ function split(
   const isWanted = (part: unknown): boolean => shape === undefined || z.safeParse(shape, part).success;
   if (shape === undefined || !Array.isArray(value))
     return isWanted(value) ? { wanted: value } : { wanted: empty, seen: value };
-  const [wanted, seen] = [true, false].map((is) => value.filter((item) => isWanted([item]) === is));
-  return { wanted, seen };
+  const partOf = (is: boolean): readonly unknown[] =>
+    value.filter((item: unknown) => isWanted([item]) === is);
+  return { wanted: partOf(true), seen: partOf(false) };
 }
 
 /** A resource of a snapshot. */
@@ -256,7 +257,7 @@ export function shownSettings<T extends Thing>(
   thing: T,
 ): T['settings'] {
   const { settings, seen = {} } = thing;
-  return fields.length === 0 ? settings : Object.freeze(joined(fields, settings, seen));
+  return fields.length === 0 ? settings : deepFreeze(joined(fields, settings, seen));
 }
 
 /** Stored values with what the host sees. */
@@ -264,8 +265,7 @@ function joined<T extends object>(fields: readonly Field[], stored: T, seen: obj
   const whole = { ...stored } as Record<string, unknown>;
   for (const { name, patchName } of fields) {
     const { [name]: own } = seen as Stored;
-    const wanted = whole[patchName];
-    if (own !== undefined) whole[patchName] = Array.isArray(own) ? Object.freeze([wanted, own].flat()) : own;
+    if (own !== undefined) whole[patchName] = Array.isArray(own) ? [whole[patchName], own].flat() : own;
   }
   return whole as T;
 }
@@ -276,7 +276,7 @@ export function wantedSettings<T extends object>({ seen: { settings: fields } }:
     field.patchName,
     split(field, (settings as Stored)[field.patchName]).wanted,
   ]);
-  return { ...settings, ...Object.fromEntries(parts) };
+  return { ...settings, ...(Object.fromEntries(parts) as object) };
 }
 
 function fromDocument({ time, normalize }: Field, value: unknown): unknown {

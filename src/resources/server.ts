@@ -16,7 +16,7 @@ import type {
   EventHead,
   EventTable,
 } from '../core/decision.ts';
-import { asShown, defineFields, representFields, shownSettings, wantedSettings } from '../core/field.ts';
+import { asShown, defineFields, representFields, wantedSettings } from '../core/field.ts';
 import type { ReportTable } from '../core/report.ts';
 import { linkTo } from '../core/link.ts';
 import type { Sealed } from '../core/secret.ts';
@@ -330,10 +330,10 @@ function seenAfter(
 
 const settings = settingsOf<Snapshot, ShownServer, 'server'>(servers, fields, {
   answerShape: z.strictObject({ ...fields.representation.shape, state: words }),
-  represent: (snapshot: Snapshot, server: ShownServer, rendering) => ({
-    ...represent(snapshot, server, rendering),
-    state: shownSettings(fields, server).state,
-  }),
+  represent(snapshot: Snapshot, server: ShownServer, rendering) {
+    const shown = represent(snapshot, server, rendering);
+    return { ...shown, state: shown.status };
+  },
   merge(present, update) {
     const [before = [], after = before] = [update.before.state, update.after.state];
     const words = wordsAfter(present.seen.status, wordsOfMonitor(before), wordsOfMonitor(after));
@@ -352,10 +352,11 @@ const settings = settingsOf<Snapshot, ShownServer, 'server'>(servers, fields, {
   },
 });
 
-function represent(snapshot: Snapshot, server: ShownServer, { times }: Rendering): object {
+function represent(snapshot: Snapshot, server: ShownServer, { times }: Rendering): ServerRepresentation {
   const drain = representDrain(snapshot, servers.collection, server, times);
   const rest = asShown(fields, server);
-  return representFields(fields, { rest, settings: rest.settings, derived: { drain }, times });
+  const shown = representFields(fields, { rest, settings: rest.settings, derived: { drain }, times });
+  return shown as ServerRepresentation;
 }
 
 const draining: Draining<Snapshot, Server> = drainingOf({

@@ -202,7 +202,7 @@ export function lifecycleOf<S extends State, K extends Singular, T extends Lived
       origin: 'command',
       effect: `${kind}.stop`,
       revert: opposite('start'),
-      evolve: wants((before) => ({ ...before, state: 'stopped', seen: without(before.seen, failure) })),
+      evolve: wants((before) => ({ ...before, state: 'stopped', seen: withoutFailure(before.seen) })),
     },
     [`${kind}.reported`]: { origin: 'report', evolve: sees },
   };
@@ -222,12 +222,12 @@ export function lifecycleOf<S extends State, K extends Singular, T extends Lived
 
   function sees(snapshot: S, event: About<K> & Reported & { readonly at: number }, by: Change): S {
     return replace(snapshot, named, event[kind], by, (before) => {
-      const next = nextState(lifecycle, shownState(before), `report-${event.state}`);
-      if (next === 'stopped') return before;
-      const { started } = event;
+      // No report changes what is stopped; see the table `lifecycle`.
+      if (before.state === 'stopped') return before;
+      const { state, started } = event;
       const start = started === undefined ? {} : seenStart(started);
       const seen =
-        next === 'failed' ? failing(before.seen, event) : { ...without(before.seen, failure), ...start };
+        state === 'failed' ? failing(before.seen, event) : { ...withoutFailure(before.seen), ...start };
       return sameJson(seen as Json, before.seen as Json) ? before : { ...before, seen: Object.freeze(seen) };
     });
   }
@@ -236,7 +236,7 @@ export function lifecycleOf<S extends State, K extends Singular, T extends Lived
 /** What is seen of a failure. A reason stays as long as the failure, and a start that was assumed was none. */
 function failing(before: Seen, { at, reason }: Reported & { readonly at: number }): Seen {
   return {
-    ...(before.startAssumed === true ? without(before, ['started', 'startAssumed']) : before),
+    ...(before.startAssumed === true ? {} : before),
     state: 'failed',
     ...(before.state === 'failed' ? {} : { state_since: at }),
     ...(reason === undefined ? {} : { state_reason: reason }),
@@ -246,12 +246,9 @@ function failing(before: Seen, { at, reason }: Reported & { readonly at: number 
 /** What can be seen of a service or monitor. */
 type Seen = SeenRun & { readonly started?: number; readonly startAssumed?: true };
 
-/** The members of a failure. */
-const failure = ['state', 'state_reason', 'state_since'];
-
-function without<T extends object>(seen: T, names: readonly string[]): T {
-  const left = Object.entries(seen).filter(([name]) => !names.includes(name));
-  return Object.freeze(Object.fromEntries(left)) as T;
+function withoutFailure<T extends SeenRun>(seen: T): T {
+  const { state: _state, state_reason: _reason, state_since: _since, ...rest } = seen;
+  return Object.freeze(rest) as T;
 }
 
 /** Gives the undo of the effects of a lifecycle: start undoes stop, stop undoes start. @internal */

@@ -79,10 +79,9 @@ function namedIn(event: EntryEvent | AdminEvent): NamedResources<Snapshot> | und
 /** The configuration of the subject of an event, as text, without its version and times. */
 function configurationAt(event: EntryEvent | AdminEvent, snapshot: Snapshot): string | undefined {
   const subject = subjectOf(event, snapshot);
-  return subject && JSON.stringify({ ...subject, version: 0, seen: { ...subject.seen, ...times } });
+  const seen = { ...subject?.seen, started: 0, startAssumed: 0 };
+  return subject && JSON.stringify({ ...subject, version: 0, seen });
 }
-
-const times = { started: 0, startAssumed: 0 };
 
 /**
  * Whether what is wanted where an event was is the same in two snapshots. A listener that comes again stands last in

@@ -182,8 +182,7 @@ function blindMonitors(links: ReadonlySet<string>, before: Snapshot, next: Snaps
     const resource = linkOf('monitors', monitor);
     if (!links.has(resource)) return [];
     const later = next.monitors.find(monitor.key);
-    const isAlike = later !== undefined && shownState(later) === shownState(monitor);
-    const kept = new Set(isAlike ? later.settings.servers : []);
+    const kept = new Set(later && shownState(later) === shownState(monitor) ? later.settings.servers : []);
     const names = monitor.settings.servers
       .filter((link) => !watched.has(link) && !kept.has(link))
       .flatMap((link) => next.servers.find(keyIn(link))?.name ?? []);

@@ -9,7 +9,7 @@ import * as z from 'zod/mini';
 import { deepFreeze, isObject, type Json, type JsonObject, sameJson } from '../json/value.ts';
 import type { Difference } from '../json/diff.ts';
 import { applyOperations, type Operation, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
-import { prepareOperations, type PatchField, type PatchRules } from './patch-rule.ts';
+import { prepareOperations, type PatchField, type PatchRules, type SealedOperation } from './patch-rule.ts';
 import { formatPointer, parsePointer } from '../json/pointer.ts';
 import { fail, faultsOf, ok, problemOf, type Fault, type Problem, type Result } from '../problem.ts';
 import { isEntrySealed, isShown, objectOf, openEntries, type Field, type Fields } from './field.ts';
@@ -153,7 +153,7 @@ export function patchSettings<T extends object>(
   view: PatchView<T>,
   shown: () => JsonObject,
   before: T,
-  operations: readonly ParsedOperation[],
+  operations: readonly SealedOperation[],
   find: FindName,
 ): Result<Patched<T>> {
   const full = completeOperations(view, operations);
@@ -340,8 +340,8 @@ export function adoptSettings<T extends object>(
  */
 export function completeOperations<T extends object>(
   { complete }: PatchView<T>,
-  operations: readonly ParsedOperation[],
-): readonly ParsedOperation[] {
+  operations: readonly SealedOperation[],
+): readonly SealedOperation[] {
   return complete === undefined ? operations : operations.map((operation) => deepFreeze(complete(operation)));
 }
 

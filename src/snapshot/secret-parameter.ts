@@ -175,14 +175,15 @@ function hasMaps({ all }: Fields): boolean {
  */
 function entriesOf(fields: Fields, entry: Json, path: Path): readonly MapEntry[] {
   const values = membersOf(entry);
-  return fields.all.flatMap(({ name: map, secretEntries, entries }) => {
+  return fields.all.flatMap((field) => {
+    const { name: map, secretEntries, entries } = field;
     if (entries !== undefined) {
       const { [map]: list = [] } = values;
       if (!isArray(list)) return [];
       return list.flatMap((each, at) => entriesOf(entries, each, [...path, map, at]));
     }
     if (secretEntries === undefined) return [];
-    return Object.entries(membersOf(asStored(fields, map, values[map]))).map(([name, value]) => ({
+    return Object.entries(membersOf(asStored(field, values[map] ?? null))).map(([name, value]) => ({
       path: [...path, map, name],
       map,
       name,
@@ -191,6 +192,6 @@ function entriesOf(fields: Fields, entry: Json, path: Path): readonly MapEntry[]
   });
 }
 
-function membersOf(value: Json | undefined): JsonObject {
-  return value !== undefined && isObject(value) ? value : {};
+function membersOf(value: Json): JsonObject {
+  return isObject(value) ? value : {};
 }

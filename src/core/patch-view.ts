@@ -10,10 +10,11 @@ import { deepFreeze, isObject, type Json, type JsonObject, sameJson } from '../j
 import type { Difference } from '../json/diff.ts';
 import { applyOperations, type Operation, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
 import { prepareOperations, type PatchField, type PatchRules, type SealedOperation } from './patch-rule.ts';
-import { formatPointer, parsePointer } from '../json/pointer.ts';
+import { parsePointer } from '../json/pointer.ts';
 import { fail, faultsOf, ok, problemOf, type Fault, type Problem, type Result } from '../problem.ts';
-import { isEntrySealed, isShown, objectOf, openEntries, type Field, type Fields } from './field.ts';
+import { isShown, objectOf, openEntries, type Field, type Fields } from './field.ts';
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
+import { mapEntries, misplacedFaults } from './secret-entry.ts';
 import { parseShape } from './shape.ts';
 import { differenceOf } from './update.ts';
 
@@ -458,36 +459,22 @@ function firstFaults(checks: Candidate<unknown>['checks']): readonly Fault[] {
 }
 
 /**
- * Refuses entries that are secret by their names and not sealed, or sealed and not secret. No patch brings a plain
- * secret, but an undo or another snapshot can.
+ * Refuses entries in the wrong form that the patch has written. No patch brings a plain secret, but an undo or another
+ * snapshot can.
  */
 function entryFaults<T extends object>(
   { secretive, isSecretEntry }: PatchView<T>,
   before: T,
   after: T,
 ): readonly Fault[] {
-  const faults: Fault[] = [];
-  for (const { name: map, secretEntries: member } of secretive) {
-    const [old, now] = [mapOf(before, map), mapOf(after, map)];
-    if (member === undefined || old === now) continue;
-    for (const [name, entry] of Object.entries(now)) {
-      const isSealed = isEntrySealed(member, entry);
-      if (old[name] === entry || isSealed === isSecretEntry(name)) continue;
-      faults.push(entryFault(map, name, isSealed ? undeclaredSecret : 'is secret, and must be sealed'));
-    }
-  }
-  return faults;
+  const changed = secretive.filter(({ name }) => mapOf(before, name) !== mapOf(after, name));
+  const written = mapEntries(changed, after as JsonObject).filter(
+    ({ map, name, value }) => mapOf(before, map)[name] !== value,
+  );
+  return misplacedFaults(written, isSecretEntry);
 }
 
 const none: readonly never[] = [];
-
-/** Why a sealed parameter is refused whose name is not secret: the rest of a sentence. @internal */
-export const undeclaredSecret =
-  'is sealed, and is not declared secret here; start the interface with this name in secretParameters';
-
-function entryFault(map: string, name: string, detail: string): Fault {
-  return { pointer: formatPointer([map, name]), code: 'validation-failed', detail };
-}
 
 function mapOf(settings: object, name: string): JsonObject {
   return (settings as Readonly<Record<string, JsonObject>>)[name] ?? {};

@@ -651,10 +651,12 @@ describe('an undo', () => {
   });
 
   it('brings no text back that is secret by now, and names the place as clients do', () => {
-    const reverted = undo([short('add /notes/pin2 "plain"')]);
+    const reverted = undo([short('add /notes/pin2 "planted"')]);
     expect(codes(reverted)).toEqual(['0 /notes/pin2 validation-failed']);
-    expect(details(reverted)).toEqual(['is secret, and must be sealed']);
-    expect(JSON.stringify(reverted)).not.toContain('plain');
+    expect(details(reverted)).toEqual([
+      'is secret, and must not be plain text: write { "sealed": … } with the output of gateway-admin seal',
+    ]);
+    expect(JSON.stringify(reverted)).not.toContain('planted');
     expect(codes(undo([short('remove /notes/pin9')]))).toEqual(['0 /notes/pin9 patch-path-missing']);
   });
 });
@@ -667,11 +669,11 @@ describe('settings of another snapshot', () => {
   });
 
   it('are refused when an entry is sealed that is not secret here, or is not sealed that is secret', () => {
-    const given = { ...desk, notes: { ...desk.notes, pin2: 'plain', key: { sealed: 'x' } } };
+    const given = { ...desk, notes: { ...desk.notes, pin2: 'planted', key: { sealed: 'x' } } };
     const adopted = adoptSettings(deskView, desk, given, noName);
     const faults = ['/notes/pin2', '/notes/key'].map((place) => `undefined ${place} validation-failed`);
     expect(codes(adopted)).toEqual(faults);
-    expect(JSON.stringify(adopted)).not.toContain('plain');
+    expect(JSON.stringify(adopted)).not.toContain('planted');
   });
 });
 

@@ -12,7 +12,7 @@ import { asStored, type Field, type Fields } from './field.ts';
 import type { SealedOperation } from './patch-rule.ts';
 import { completeOperations, type PatchView } from './patch-view.ts';
 import { isSealed, passwordFault, unsealable, type Sealing, type SecretPorts } from './secret.ts';
-import { mostMembers } from './shape.ts';
+import { isTooLarge, tooManyMembers } from './shape.ts';
 
 type SealingPorts = Pick<SecretPorts, 'seal' | 'isSecretParameter'>;
 
@@ -126,8 +126,8 @@ class Sealer {
   async #map(member: true | string, map: Json, path: Path): Promise<Json> {
     if (!isObject(map)) return map;
     const entries = Object.entries(map);
-    if (entries.length > mostMembers) {
-      this.#refuse(path, 'validation-failed', `must have at most ${String(mostMembers)} members`);
+    if (isTooLarge(entries, ([name]) => this.#ports.isSecretParameter(name))) {
+      this.#refuse(path, 'validation-failed', tooManyMembers);
       return {};
     }
     const sealed: [string, Json][] = [];

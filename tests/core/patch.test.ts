@@ -20,6 +20,7 @@ import {
 } from '../../src/core/patch-view.ts';
 import type { FindName } from '../../src/core/reference.ts';
 import { createRedactor, isSealed, maskSecrets, passwordFault, type Sealed } from '../../src/core/secret.ts';
+import * as shape from '../../src/core/shape.ts';
 import { createTimeFormat } from '../../src/core/time.ts';
 import type { Result } from '../../src/problem.ts';
 import { changedBy, invertUpdate, mergeUpdate, wholeUpdate, type Update } from '../../src/core/update.ts';
@@ -74,7 +75,7 @@ const fields = defineFields<{
     default: [],
     hiddenWhenEmpty: true,
   },
-  rooms: { shape: z.record(z.string(), z.int()), setting: true },
+  rooms: { shape: shape.mapOf(z.int()), setting: true },
   owner: { shape: z.string(), setting: true, optional: true },
   key: { shape: sealedText, setting: true, optional: true, secret: true },
   alarm: { shape: sealedText, setting: true, optional: true, secret: true },
@@ -760,9 +761,21 @@ describe('sealing', () => {
   });
 
   it('does no work for a map that is refused for its size', async () => {
-    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`pin${String(at)}`, 'secret']));
-    const add = [{ op: 'add', path: '/notes', value: many }];
-    expect(await sealedValues(add)).toEqual([[{}], ['0 /notes validation-failed']]);
+    const named = (prefix: string, count: number): [string, string][] =>
+      Array.from({ length: count }, (_, at) => [`${prefix}${String(at)}`, 'open']);
+    const adding = (pins: number, others: number): Promise<readonly [readonly unknown[], unknown]> => {
+      const value = Object.fromEntries([...named('pin', pins), ...named('note', others)]);
+      return sealedValues([{ op: 'add', path: '/notes', value }]);
+    };
+    for (const [pins, others] of [
+      [1001, 0],
+      [1, 1001],
+      [1001, 1000],
+    ] as const)
+      expect(await adding(pins, others)).toEqual([[{}], ['0 /notes validation-failed']]);
+    // Secrets are counted apart.
+    const [[whole], faults] = await adding(1000, 1000);
+    expect([Object.keys(whole as object).length, faults]).toEqual([2000, []]);
   });
 
   it('names each secret that could not be read after a restart', async () => {

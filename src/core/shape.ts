@@ -37,6 +37,9 @@ export function text(length: number): z.ZodMiniString<string> {
   );
 }
 
+/** Why an operator does something, in words for others. */
+export const reason = text(1024).check(z.minLength(1));
+
 /** A name to declare; see {@link nameFault}. */
 export const name = z.string().check((context) => {
   const fault = nameFault(context.value);

@@ -57,7 +57,7 @@ const fields = defineFields<{
   read_only: { shape: z.boolean(), setting: true },
   read_only_since: { shape: shape.instant, time: 'iso8601', optional: true },
   read_only_by: { shape: shape.text(4096), optional: true },
-  read_only_reason: { shape: shape.text(1024), setting: true, optional: true },
+  read_only_reason: { shape: shape.reason, setting: true, optional: true },
   store: { shape: z.enum(['ok', 'retrying', 'lost']), optional: true },
   unknown_outcomes: { shape: shape.count },
   time_zone: { shape: shape.text(255) },

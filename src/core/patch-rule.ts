@@ -30,7 +30,7 @@ export interface PatchField extends Pick<Field, 'links' | 'secret' | 'secretEntr
 
 /** An operation of a patch, with its secrets sealed. @internal */
 export interface SealedOperation extends ParsedOperation {
-  /** The faults of the value that sealing has found. An operation with another fault is refused for that fault alone. */
+  /** The faults that sealing has found in the value. A fault of another rule is told instead of them. */
   readonly faults?: readonly Fault[];
 }
 

@@ -15,7 +15,7 @@ import type { Named } from '../core/collection.ts';
 import type { Fields } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
 import { mapEntries, type MapEntry } from '../core/secret-entry.ts';
-import type { Json } from '../json/value.ts';
+import type { JsonObject } from '../json/value.ts';
 import { collectionOf, linkOf, type ConfiguredEntity, type State } from './state.ts';
 
 /**
@@ -40,10 +40,8 @@ export function entriesOf(
   return collections.flatMap((named) =>
     [...collectionOf(snapshot, named)].flatMap((entity, position) => {
       const { settings, ...rest } = entity;
-      const [entry, resource] = [
-        { ...rest, ...settings } as unknown as Json,
-        linkOf(named.collection, entity),
-      ];
+      const resource = linkOf(named.collection, entity);
+      const entry = { ...rest, ...settings } as object as JsonObject;
       const entries = mapEntries(named.fields.all, entry, [named.collection, position]);
       return entries.map((each) => ({ ...each, resource }));
     }),

@@ -154,14 +154,9 @@ function deepFreezeRules(field: Field): Field {
 }
 
 /** A value as its field stores it: a client can write a map of parameters as a single entry. @internal */
-export function asStored(
-  { all }: Pick<Fields, 'all'>,
-  name: string,
-  value: Json | undefined,
-): Json | undefined {
-  const accepts = all.find((field) => field.name === name)?.accepts;
+export function asStored({ accepts }: Pick<Field, 'accepts'>, value: Json): Json {
   // A shape of a map leaves `__proto__` out without a word, and the fault of the key would be gone with it.
-  if (accepts === undefined || value === undefined || hasReservedKey(value) !== undefined) return value;
+  if (accepts === undefined || hasReservedKey(value) !== undefined) return value;
   const parsed = z.safeParse(accepts, value);
   return parsed.success ? (parsed.data as Json) : value;
 }
@@ -177,6 +172,43 @@ export function objectOf(
     required === undefined ? [] : [shape.requiredMember(name, required)],
   );
   return z.strictObject(members).check(...checks) as shape.ObjectShape;
+}
+
+/**
+ * Gives the shape of a definition from a client: configuration, with secrets in plain text, and what is ignored because
+ * the gateway computes it.
+ *
+ * @internal
+ */
+export function definitionShape({ all }: Fields): shape.ObjectShape {
+  const defined = all.filter(
+    (field) =>
+      (field.derived !== true || field.accepts === undefined) &&
+      field.seen !== true &&
+      field.patched !== false,
+  );
+  return objectOf(
+    defined,
+    'name',
+    ({
+      shape,
+      secretEntries,
+      open = shape,
+      accepts = shape,
+      given = secretEntries === undefined ? accepts : open,
+      wanted = given,
+      secret,
+      entries,
+      derived,
+      optional,
+      default: empty,
+    }) => {
+      if (derived === true) return z.exactOptional(z.unknown());
+      const written = secret === true ? z.string() : wanted;
+      const value = entries === undefined ? written : z.array(definitionShape(entries));
+      return optional === true || empty !== undefined ? z.exactOptional(value) : value;
+    },
+  );
 }
 
 function representationShape(field: Field): z.core.SomeType {

@@ -253,6 +253,7 @@ describe('the options of a drain', () => {
     [{ timeout: 31_536_001, then: 'close' }, '/timeout'],
     [{ timeout: 5, then: 'stop' }, '/then'],
     [{ reason: 'two\nlines' }, '/reason'],
+    [{ reason: '' }, '/reason'],
     [{ since: '2026-01-01T00:00:00Z' }, '/since'],
   ])('%j are refused at %s', (options, pointer) => {
     const decision = drain(given, 'servers', 'db-1', options as never, at(1));

@@ -119,7 +119,7 @@ function userCommand(random: Random, number: number): ClientCommand {
     ],
     [
       'user.patch',
-      (snapshot, context) => changePassword(snapshot, name, passwordHash, context),
+      (snapshot, context) => changePassword(snapshot, name, { sealed: passwordHash }, context),
       passwordHash,
     ],
     ['user.delete', (snapshot, context) => deleteUser(snapshot, name, context), undefined],

@@ -241,7 +241,7 @@ export const verbs = {
   'users.patch':
     ({ pick, value }) =>
     (from, context) =>
-      changePassword(from, picked(from.users, pick), `hash ${String(value % 3)}`, context),
+      changePassword(from, picked(from.users, pick), { sealed: `hash ${String(value % 3)}` }, context),
   'users.delete': named('users', deleteUser),
   'interface.patch':
     ({ value }) =>

@@ -77,7 +77,7 @@ const longestDrain = 31_536_000;
 const asked = {
   timeout: z.exactOptional(z.int().check(z.minimum(1), z.maximum(longestDrain))),
   then: z.exactOptional(then),
-  reason: z.exactOptional(shape.text(1024)),
+  reason: z.exactOptional(shape.reason),
 };
 
 /** The checks that `timeout` and `then` are given together, or neither. */

@@ -24,13 +24,14 @@ import {
 } from '../../core/decision.ts';
 import { saveFields, type Field, type Fields } from '../../core/field.ts';
 import { hasSecret } from '../../core/secret.ts';
+import { mapEntries, misplacedFaults } from '../../core/secret-entry.ts';
 import { oneForEachPointer, parseShape } from '../../core/shape.ts';
 import { initialVersion, nextVersion } from '../../core/version.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import { ok, problem, problemOf, quoted, type Fault, type Problem, type Result } from '../../problem.ts';
 import { checkEntry, loadEntity, reservedFaults } from '../../snapshot/entry.ts';
-import { isSecretIn, misplacedSecrets } from '../../snapshot/secret-parameter.ts';
+import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import {
   find,
   linkOf,
@@ -371,7 +372,7 @@ function checkDefinition(
     ...seenFaults(fields, definition),
     ...faults,
     // A secret parameter comes in sealed, and only a declared name is secret.
-    ...misplacedSecrets(fields, definition, isSecretIn(snapshot)),
+    ...misplacedFaults(mapEntries(fields.all, definition), isSecretIn(snapshot)),
   ]);
   return thing && all.length === 0 ? ok(thing) : { ok: false, problem: problemOf(all) };
 }

@@ -6,7 +6,6 @@ import {
   accepted,
   eventHead,
   refused,
-  refusedFor,
   unchanged,
   type Change,
   type Context,
@@ -17,6 +16,7 @@ import {
   type EventTable,
 } from '../../core/decision.ts';
 import { shownSettings, type Fields } from '../../core/field.ts';
+import type { SealedOperation } from '../../core/patch-rule.ts';
 import {
   adoptSettings,
   patchSettings,
@@ -28,7 +28,7 @@ import {
   type PatchView,
 } from '../../core/patch-view.ts';
 import type { Note } from '../../core/note.ts';
-import { sealOperations } from '../../core/patch-seal.ts';
+import { sealOperations } from '../../core/seal.ts';
 import { parseShape, type ObjectShape } from '../../core/shape.ts';
 import { createTimeFormat } from '../../core/time.ts';
 import {
@@ -177,7 +177,7 @@ function decideFound<S extends State, T extends ConfiguredEntity, K extends Sing
   settings: KindSettings<S, T, K>,
   snapshot: S,
   found: T,
-  operations: readonly ParsedOperation[],
+  operations: readonly SealedOperation[],
   context: Context,
 ): UpdateDecision<S, T, K> {
   const thing = asPatched(settings, found);
@@ -341,11 +341,9 @@ export function patchRoute<S extends State, T extends ConfiguredEntity, K extend
     async command(_parameters, body, secrets) {
       const parsed = parseOperations(body);
       if (!parsed.ok) return parsed;
-      const safe = withSecretEntries(view, (name) => secrets.isSecretParameter(name));
-      const { sealed, faults } = await sealOperations(safe, parsed.value, secrets);
+      const sealed = await sealOperations(view, parsed.value, secrets);
       return ok({
-        decide: (snapshot: S, thing: T, context) =>
-          refusedFor(faults, snapshot, decideFound(settings, snapshot, thing, sealed, context)),
+        decide: (snapshot: S, thing: T, context) => decideFound(settings, snapshot, thing, sealed, context),
         asked: sealed.map(({ op, path, from, value }) => ({ op, path, from, value })),
       });
     },

@@ -69,7 +69,7 @@ async function main() {
         { bundle: code, kind },
       ),
       threads,
-      end: start + Number(minutes) * 60_000,
+      end: Date.now() + Number(minutes) * 60_000,
       most: fault === undefined ? mostFailures : 1,
     });
     const told = Object.entries(ways).map(([way, count]) => `${count} ${way}`);
@@ -156,7 +156,7 @@ function jobsOf(seeds, threads, what) {
 
 /** Runs jobs until the end. Gives the number of seeds that pass and of those that fail, and how many were led back. */
 async function runAll({ jobs, threads, end, most: mostFailed }) {
-  let [done, failed] = [0, 0];
+  let [done, failed, told] = [0, 0, 0];
   const all = jobs.reduce((sum, { seeds }) => sum + seeds.length, 0);
   const left = [...jobs];
   const ways = {};
@@ -168,9 +168,10 @@ async function runAll({ jobs, threads, end, most: mostFailed }) {
     console.log(fault);
   };
   const takeJobs = async () => {
-    while (left.length > 0 && failed < mostFailed && performance.now() < end) {
-      await run({ ...left.shift(), leftMs: end - performance.now(), mostFailed }, take);
-      console.log(`${done} of ${all} done, ${failed} failed`);
+    while (left.length > 0 && failed < mostFailed && Date.now() < end) {
+      await run({ ...left.shift(), end, mostFailed }, take);
+      if (done > told) console.log(`${done} of ${all} done, ${failed} failed`);
+      told = done;
     }
   };
   await Promise.all(Array.from({ length: threads }, takeJobs));
@@ -186,11 +187,11 @@ function run(job, onMessage) {
   });
 }
 
-async function work({ bundle, kind, seeds, leftMs, mostFailed }) {
+async function work({ bundle, kind, seeds, end, mostFailed }) {
   const { simulate } = await import(bundle);
   let failed = 0;
   for (const seed of seeds) {
-    if (failed >= mostFailed || performance.now() >= leftMs) return;
+    if (failed >= mostFailed || Date.now() >= end) return;
     const onWay = (way) => parentPort.postMessage({ way });
     const faults = await simulate(seed, kind === '--plans' ? 1 : undefined, onWay).catch((error) => [
       String(error),

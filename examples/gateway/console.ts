@@ -48,9 +48,10 @@ export function greet({ services, users }: Snapshot, admin: string, isQuiet: boo
 }
 
 /** The addresses of a service, a line for each; or why the service has none. */
-export function placesOf({ name, state, listeners, state_reason: reason }: Service): readonly string[] {
+export function placesOf({ name, state, seen, listeners }: Service): readonly string[] {
   const word = name.replace(/\s/g, '-');
-  if (state === 'failed') return [paint('red', `failed ${word}: ${reason ?? 'for an unknown reason'}`)];
+  if (seen.state === 'failed')
+    return [paint('red', `failed ${word}: ${seen.state_reason ?? 'for an unknown reason'}`)];
   if (state === 'stopped') return [paint('yellow', `stopped ${word}`)];
   return listeners.map((listener) => `listener ${word} ${placeText(listener)}`);
 }

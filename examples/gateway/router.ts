@@ -5,8 +5,8 @@ import { linkTo, type Server, type Service, type Snapshot } from 'gateway-admin-
 export function chooseServer(snapshot: Snapshot, { settings }: Service): Server | undefined {
   return serversAt(snapshot, settings.servers)
     .filter(
-      ({ settings: { state, drain } }) =>
-        state.includes('running') && !state.includes('maintenance') && drain === undefined,
+      ({ settings: { state, drain }, seen }) =>
+        seen.status.includes('running') && !state.includes('maintenance') && drain === undefined,
     )
     .map((server) => {
       const weight = weightOf(server, settings.weightby);
@@ -19,9 +19,9 @@ export function chooseServer(snapshot: Snapshot, { settings }: Service): Server 
 /** Why no server of a service is available, for its clients and the console. */
 export function describeServers(snapshot: Snapshot, { settings }: Service): string {
   const servers = serversAt(snapshot, settings.servers).map((server) => {
-    const { name, settings: own } = server;
+    const { name, settings: own, seen } = server;
     if (own.state.includes('maintenance')) return `${name} is in maintenance`;
-    if (!own.state.includes('running')) return `${name} is not running`;
+    if (!seen.status.includes('running')) return `${name} is not running`;
     if (own.drain !== undefined) return `${name} drains`;
     return `${name} has the weight ${String(weightOf(server, settings.weightby))}`;
   });

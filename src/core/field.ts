@@ -62,15 +62,13 @@ interface FieldRules {
   readonly accepts?: z.core.$ZodType;
   /** Brings a valid value into its stored form. */
   readonly normalize?: (value: never) => unknown;
+  /** The host sees the value, in one life of the gateway: `seen` of a resource has it, and no definition. */
+  readonly seen?: true;
   /**
-   * The part of the value that outlives the process: a store keeps this part of a document entry. `false` if the value
-   * belongs to one life of the gateway. By default the whole value is kept.
+   * What callers can want of the value: `seen` of a resource has the rest. Clients see a list with the rest behind what
+   * is wanted, and in place of any other value the rest, if there is some.
    */
-  readonly kept?: false | ((value: never) => unknown);
-  /** Shape of the value in a definition from a client, if the host alone reports some values of `shape`. */
-  readonly defined?: z.core.$ZodType;
-  /** The part of the value that is configuration, if that is less than what outlives the process. */
-  readonly configured?: (value: never) => unknown;
+  readonly wanted?: z.core.$ZodType;
 }
 
 /** The fields of a kind by name, in the order in which clients see them. @internal */
@@ -96,6 +94,8 @@ export interface Fields {
   readonly whole: z.core.$ZodType;
   /** The collection of each field with links, by the name of the field. */
   readonly links: Readonly<Record<string, string>>;
+  /** The fields of which the host sees something: the settings, and the others. */
+  readonly seen: Readonly<Record<'settings' | 'rest', readonly Field[]>>;
 }
 
 /** The interfaces that document a kind. The table must agree with each of them. */
@@ -104,8 +104,10 @@ interface Interfaces {
   readonly settings?: object;
   readonly representation: object;
   readonly document: object;
-  /** The members of the resource in a snapshot, without the settings. */
+  /** The members of the resource in a snapshot, without the settings and what the host sees. */
   readonly state: object;
+  /** What the host alone sees; left out for a kind of which it sees nothing. */
+  readonly seen?: object;
 }
 
 /**
@@ -120,14 +122,20 @@ export function defineFields<I extends Interfaces>(): <const T extends FieldTabl
   return (table): Fields => {
     const all = Object.entries<FieldRules>(table).map(([name, rules]) => fieldOf(name, rules));
     const rules = all.flatMap(({ rule }) => rule ?? []);
+    const seen = all.filter((field) => field.seen ?? field.wanted);
     return Object.freeze({
       all,
       representation: objectOf(all.filter(isShown), 'name', representationShape),
       document: objectOf(all.filter(isInDocument), 'name', documentShape).check(...rules),
       whole: z.looseObject({}).check(...rules),
       links: linksOf(all),
+      seen: { settings: seen.filter(isSetting), rest: seen.filter((field) => !isSetting(field)) },
     });
   };
+}
+
+function isSetting({ setting }: Field): boolean {
+  return setting !== undefined;
 }
 
 function isInDocument({ onRequest }: Field): boolean {
@@ -146,14 +154,9 @@ function deepFreezeRules(field: Field): Field {
 }
 
 /** A value as its field stores it: a client can write a map of parameters as a single entry. @internal */
-export function asStored(
-  { all }: Pick<Fields, 'all'>,
-  name: string,
-  value: Json | undefined,
-): Json | undefined {
-  const accepts = all.find((field) => field.name === name)?.accepts;
+export function asStored({ accepts }: Pick<Field, 'accepts'>, value: Json): Json {
   // A shape of a map leaves `__proto__` out without a word, and the fault of the key would be gone with it.
-  if (accepts === undefined || value === undefined || hasReservedKey(value) !== undefined) return value;
+  if (accepts === undefined || hasReservedKey(value) !== undefined) return value;
   const parsed = z.safeParse(accepts, value);
   return parsed.success ? (parsed.data as Json) : value;
 }
@@ -169,6 +172,43 @@ export function objectOf(
     required === undefined ? [] : [shape.requiredMember(name, required)],
   );
   return z.strictObject(members).check(...checks) as shape.ObjectShape;
+}
+
+/**
+ * Gives the shape of a definition from a client: configuration, with secrets in plain text, and what is ignored because
+ * the gateway computes it.
+ *
+ * @internal
+ */
+export function definitionShape({ all }: Fields): shape.ObjectShape {
+  const defined = all.filter(
+    (field) =>
+      (field.derived !== true || field.accepts === undefined) &&
+      field.seen !== true &&
+      field.patched !== false,
+  );
+  return objectOf(
+    defined,
+    'name',
+    ({
+      shape,
+      secretEntries,
+      open = shape,
+      accepts = shape,
+      given = secretEntries === undefined ? accepts : open,
+      wanted = given,
+      secret,
+      entries,
+      derived,
+      optional,
+      default: empty,
+    }) => {
+      if (derived === true) return z.exactOptional(z.unknown());
+      const written = secret === true ? z.string() : wanted;
+      const value = entries === undefined ? written : z.array(definitionShape(entries));
+      return optional === true || empty !== undefined ? z.exactOptional(value) : value;
+    },
+  );
 }
 
 function representationShape(field: Field): z.core.SomeType {
@@ -190,9 +230,10 @@ export function isShown({ secret, shown }: Field): boolean {
 /** Stored values by name. */
 type Stored = Readonly<Record<string, unknown>>;
 
-/** The stored values of an entry: the settings, and the rest. */
+/** The stored values of an entry: the settings, what the host sees, and the rest. */
 interface Loaded {
   readonly settings: Stored;
+  readonly seen: Stored;
   readonly rest: Stored;
 }
 
@@ -204,15 +245,70 @@ interface Loaded {
  */
 export function loadFields({ all }: Fields, entry: object): Loaded {
   const settings: Record<string, unknown> = {};
+  const seen: Record<string, unknown> = {};
   const rest: Record<string, unknown> = {};
   for (const field of all) {
     if (field.derived === true) continue;
     const given = (entry as Stored)[field.name] ?? field.default;
     if (given === undefined) continue;
+    const value = fromDocument(field, given);
+    const parts = field.seen === true ? { seen: value } : split(field, value);
+    if (parts.seen !== undefined) seen[field.name] = parts.seen;
     const target = field.setting === undefined ? rest : settings;
-    target[field.patchName] = fromDocument(field, given);
+    if ('wanted' in parts) target[field.patchName] = parts.wanted;
   }
-  return { settings, rest };
+  return { settings, seen, rest };
+}
+
+/** What callers want of a value, and what the host sees of it. */
+function split(
+  { wanted: shape, default: empty }: Field,
+  value: unknown,
+): { wanted: unknown; seen?: unknown } {
+  const isWanted = (part: unknown): boolean => shape === undefined || z.safeParse(shape, part).success;
+  if (shape === undefined || !Array.isArray(value))
+    return isWanted(value) ? { wanted: value } : { wanted: empty, seen: value };
+  const partOf = (is: boolean): readonly unknown[] =>
+    value.filter((item: unknown) => isWanted([item]) === is);
+  return { wanted: partOf(true), seen: partOf(false) };
+}
+
+/** A resource of a snapshot. */
+type Thing = Readonly<{ seen?: object; settings: object }>;
+
+/** A resource as clients see it: with what the host sees in the place where clients see it. @internal */
+export function asShown<T extends Thing>(fields: Fields, thing: T): T {
+  const { seen, ...rest } = thing;
+  if (seen === undefined) return thing;
+  return { ...joined(fields.seen.rest, rest, seen), settings: shownSettings(fields, thing) } as unknown as T;
+}
+
+/** The settings of a resource as clients see and patch them. @internal */
+export function shownSettings<T extends Thing>(
+  { seen: { settings: fields } }: Fields,
+  thing: T,
+): T['settings'] {
+  const { settings, seen = {} } = thing;
+  return fields.length === 0 ? settings : deepFreeze(joined(fields, settings, seen));
+}
+
+/** Stored values with what the host sees. */
+function joined<T extends object>(fields: readonly Field[], stored: T, seen: object): T {
+  const whole = { ...stored } as Record<string, unknown>;
+  for (const { name, patchName } of fields) {
+    const { [name]: own } = seen as Stored;
+    if (own !== undefined) whole[patchName] = Array.isArray(own) ? [whole[patchName], own].flat() : own;
+  }
+  return whole as T;
+}
+
+/** The part of settings that callers want. @internal */
+export function wantedSettings<T extends object>({ seen: { settings: fields } }: Fields, settings: T): T {
+  const parts = fields.map((field) => [
+    field.patchName,
+    split(field, (settings as Stored)[field.patchName]).wanted,
+  ]);
+  return { ...settings, ...(Object.fromEntries(parts) as object) };
 }
 
 function fromDocument({ time, normalize }: Field, value: unknown): unknown {
@@ -229,27 +325,6 @@ export function saveFields({ all }: Fields, rest: object, settings: object = {})
     entry[field.name] = field.time === undefined ? value : formatInstant(value as number);
   }
   return entry;
-}
-
-/** Leaves out of an entry of a gateway document what ends with the process, and what is derived. @internal */
-export function keepFields({ all }: Fields, entry: object): object {
-  return withParts(all, entry, ({ kept }) => kept);
-}
-
-/** Leaves everything out of an entry of a gateway document that is no configuration. @internal */
-export function configuredFields({ all }: Fields, entry: object): object {
-  return withParts(all, entry, ({ configured, kept }) => configured ?? kept);
-}
-
-function withParts(all: readonly Field[], entry: object, partOf: (field: Field) => Field['kept']): object {
-  const kept: Record<string, unknown> = { ...entry };
-  for (const field of all) {
-    const { name, derived } = field;
-    const part = partOf(field);
-    if (derived === true || part === false) Reflect.deleteProperty(kept, name);
-    else if (part !== undefined && Object.hasOwn(kept, name)) kept[name] = part(kept[name] as never);
-  }
-  return kept;
 }
 
 /** The values from which {@link representFields} writes a representation. @internal */
@@ -342,6 +417,9 @@ type Absent = { readonly secret: true } | { readonly shown: false };
 interface Derived {
   readonly derived: true;
 }
+interface Seen {
+  readonly seen: true;
+}
 
 /** The name, if its row extends `Is` and does not extend `IsNot`; `never` otherwise. */
 type When<Name, R, Is, IsNot = never> = R extends Is ? (R extends IsNot ? never : Name) : never;
@@ -358,8 +436,12 @@ type SettingsOf<T> = Flat<
   } & { readonly [K in keyof T as When<StoredName<T[K], K>, T[K], Setting & Optional>]?: Value<T[K]> }
 >;
 
-type InSnapshot<R> = R extends { readonly time: string } ? number : Value<R>;
-type Elsewhere = Setting | Derived;
+type Wanted<R> = R extends { readonly wanted: z.core.$ZodType<infer T> } ? DeepReadonly<T> : Value<R>;
+type InSnapshot<R> = R extends { readonly time: string } ? number : Wanted<R>;
+type Elsewhere = Setting | Derived | Seen;
+
+/** What the host alone sees, as a table declares it. */
+type SeenOf<T> = Flat<{ readonly [K in keyof T as When<K, T[K], Seen>]?: InSnapshot<T[K]> }>;
 
 /** The members of a resource in a snapshot, without the settings, that a table declares. */
 type StateOf<T> = Flat<
@@ -409,7 +491,8 @@ type DocumentOf<T> = Flat<
 type Agreement<T, I extends Interfaces> = Check<'settings', SettingsOf<T>, I> &
   Check<'representation', RepresentationOf<T>, I> &
   Check<'document', DocumentOf<T>, I> &
-  Check<'state', StateOf<T>, I>;
+  Check<'state', StateOf<T>, I> &
+  Check<'seen', SeenOf<T>, I>;
 type Check<K extends keyof Interfaces, Declared, I extends Interfaces> = CheckWritten<
   K,
   Declared,

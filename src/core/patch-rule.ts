@@ -17,7 +17,7 @@ import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts
 import type { Fault, ProblemCode } from '../problem.ts';
 import type { Field } from './field.ts';
 import { mostLinks } from './reference.ts';
-import { isSealed, passwordFault } from './secret.ts';
+import { isSealed } from './secret.ts';
 import { mostMembers } from './shape.ts';
 
 /** One modifiable field of a patch view. @internal */
@@ -26,6 +26,12 @@ export interface PatchField extends Pick<Field, 'links' | 'secret' | 'secretEntr
   readonly name: string;
   /** The empty value, which a patch restores when it removes the field. Left out for a field that may be absent. */
   readonly empty?: Json;
+}
+
+/** An operation of a patch, with its secrets sealed. @internal */
+export interface SealedOperation extends ParsedOperation {
+  /** The faults that sealing has found in the value. A fault of another rule is told instead of them. */
+  readonly faults?: readonly Fault[];
 }
 
 /** The part of a patch view that decides which operations are allowed. @internal */
@@ -55,13 +61,13 @@ export interface Prepared {
 }
 
 /** Checks each operation of a patch and translates the allowed ones. @internal */
-export function prepareOperations(rules: PatchRules, operations: readonly ParsedOperation[]): Prepared {
+export function prepareOperations(rules: PatchRules, operations: readonly SealedOperation[]): Prepared {
   const faults: Fault[] = [];
   const open: ParsedOperation[] = [];
   const secret: ParsedOperation[] = [];
   const written = new Set<string>();
   let readsMore = false;
-  for (const operation of operations) {
+  for (const { faults: own = [], ...operation } of operations) {
     const field = rules.field(operation.path[0] ?? '');
     const refused = placeFaults(rules, operation, field);
     if (refused.length > 0) {
@@ -73,6 +79,7 @@ export function prepareOperations(rules: PatchRules, operations: readonly Parsed
     const secrets = oversize === undefined ? secretEntriesIn(rules, operation, field) : [];
     const fault = oversize ?? entryFault(operation, field, secrets);
     if (fault !== undefined) faults.push(fault);
+    else if (own.length > 0) faults.push(...own);
     else if (field === undefined) {
       readsMore = true;
       open.push(operation);
@@ -141,9 +148,12 @@ function entryFault(
 
 type Refusal = readonly [code: ProblemCode, detail: string];
 
+/** The members of the largest object in a field: a map with its secrets, which are counted apart. */
+const mostOfObject = 2 * mostMembers;
+
 const oversize: Refusal = [
   'validation-failed',
-  `must not contain an object of more than ${String(mostMembers)} members or a list of more than ${String(mostLinks)} items`,
+  `must not contain an object of more than ${String(mostOfObject)} members or a list of more than ${String(mostLinks)} items`,
 ];
 
 function faultAt({ index }: ParsedOperation, tokens: readonly string[], [code, detail]: Refusal): Fault {
@@ -156,7 +166,7 @@ function isOversize(value: JsonContainer): boolean {
   const seen = new Set([value]);
   for (const container of seen) {
     const members = Object.values<Json>(container);
-    if (members.length > (isArray(container) ? mostLinks : mostMembers)) return true;
+    if (members.length > (isArray(container) ? mostLinks : mostOfObject)) return true;
     for (const member of members) if (isContainer(member)) seen.add(member);
   }
   return false;
@@ -238,10 +248,7 @@ function secretRefusal(op: ParsedOperation['op'], { whole, text }: GivenSecret):
     ];
   }
   if (op === 'remove' || isSealed(text)) return undefined;
-  // Of a client, acceptable texts are sealed by now, and nothing is left of the others to say which rule they break.
-  const isUnsealed = passwordFault(text ?? null) === undefined;
-  const form = 'a string of 1 to 1024 bytes in UTF-8 without control characters';
-  return ['password-unacceptable', `must be ${isUnsealed ? 'sealed first, as { "sealed": … }' : form}`];
+  return ['password-unacceptable', 'must be sealed first, as { "sealed": … }'];
 }
 
 /** Translates an operation on a secret to an operation on the settings. */

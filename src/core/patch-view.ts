@@ -9,11 +9,12 @@ import * as z from 'zod/mini';
 import { deepFreeze, isObject, type Json, type JsonObject, sameJson } from '../json/value.ts';
 import type { Difference } from '../json/diff.ts';
 import { applyOperations, type Operation, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
-import { prepareOperations, type PatchField, type PatchRules } from './patch-rule.ts';
-import { formatPointer, parsePointer } from '../json/pointer.ts';
+import { prepareOperations, type PatchField, type PatchRules, type SealedOperation } from './patch-rule.ts';
+import { parsePointer } from '../json/pointer.ts';
 import { fail, faultsOf, ok, problemOf, type Fault, type Problem, type Result } from '../problem.ts';
-import { isEntrySealed, isShown, objectOf, openEntries, type Field, type Fields } from './field.ts';
+import { isShown, objectOf, openEntries, type Field, type Fields } from './field.ts';
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
+import { mapEntries, misplacedFaults } from './secret-entry.ts';
 import { parseShape } from './shape.ts';
 import { differenceOf } from './update.ts';
 
@@ -153,7 +154,7 @@ export function patchSettings<T extends object>(
   view: PatchView<T>,
   shown: () => JsonObject,
   before: T,
-  operations: readonly ParsedOperation[],
+  operations: readonly SealedOperation[],
   find: FindName,
 ): Result<Patched<T>> {
   const full = completeOperations(view, operations);
@@ -340,8 +341,8 @@ export function adoptSettings<T extends object>(
  */
 export function completeOperations<T extends object>(
   { complete }: PatchView<T>,
-  operations: readonly ParsedOperation[],
-): readonly ParsedOperation[] {
+  operations: readonly SealedOperation[],
+): readonly SealedOperation[] {
   return complete === undefined ? operations : operations.map((operation) => deepFreeze(complete(operation)));
 }
 
@@ -458,36 +459,22 @@ function firstFaults(checks: Candidate<unknown>['checks']): readonly Fault[] {
 }
 
 /**
- * Refuses entries that are secret by their names and not sealed, or sealed and not secret. No patch brings a plain
- * secret, but an undo or another snapshot can.
+ * Refuses entries in the wrong form that the patch has written. No patch brings a plain secret, but an undo or another
+ * snapshot can.
  */
 function entryFaults<T extends object>(
   { secretive, isSecretEntry }: PatchView<T>,
   before: T,
   after: T,
 ): readonly Fault[] {
-  const faults: Fault[] = [];
-  for (const { name: map, secretEntries: member } of secretive) {
-    const [old, now] = [mapOf(before, map), mapOf(after, map)];
-    if (member === undefined || old === now) continue;
-    for (const [name, entry] of Object.entries(now)) {
-      const isSealed = isEntrySealed(member, entry);
-      if (old[name] === entry || isSealed === isSecretEntry(name)) continue;
-      faults.push(entryFault(map, name, isSealed ? undeclaredSecret : 'is secret, and must be sealed'));
-    }
-  }
-  return faults;
+  const changed = secretive.filter(({ name }) => mapOf(before, name) !== mapOf(after, name));
+  const written = mapEntries(changed, after as JsonObject).filter(
+    ({ map, name, value }) => mapOf(before, map)[name] !== value,
+  );
+  return misplacedFaults(written, isSecretEntry);
 }
 
 const none: readonly never[] = [];
-
-/** Why a sealed parameter is refused whose name is not secret: the rest of a sentence. @internal */
-export const undeclaredSecret =
-  'is sealed, and is not declared secret here; start the interface with this name in secretParameters';
-
-function entryFault(map: string, name: string, detail: string): Fault {
-  return { pointer: formatPointer([map, name]), code: 'validation-failed', detail };
-}
 
 function mapOf(settings: object, name: string): JsonObject {
   return (settings as Readonly<Record<string, JsonObject>>)[name] ?? {};

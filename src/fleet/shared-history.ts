@@ -13,12 +13,12 @@ import { namedResources, type AdminEvent } from '../resources/index.ts';
 import { interfaceShape } from '../resources/mode.ts';
 import { Entries, entryShape } from '../runtime/journal/entries.ts';
 import { foldRecord } from '../runtime/journal/entry-fold.ts';
-import { configured, isEmpty, withoutProcess } from '../runtime/journal/history.ts';
+import { configured, isEmpty } from '../runtime/journal/history.ts';
 import { drawLife } from '../runtime/journal/life.ts';
 import { intentMembers, isWhole, natural, settlementMembers, type Open } from '../runtime/journal/record.ts';
 import { storedSecretParameters } from '../runtime/journal/stored-secret.ts';
 import { Unsettled, type UnsettledCommands } from '../runtime/journal/unsettled.ts';
-import { toDocument, type GatewayDocument } from '../resources/document.ts';
+import { toConfiguration, type GatewayDocument } from '../resources/document.ts';
 import { collectionOf, replaceVersions } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { hashOf } from './hash.ts';
@@ -295,7 +295,7 @@ export class SharedHistory {
   }
 
   #document(): GatewayDocument {
-    return this.#listeners.withoutOwn(withoutProcess(toDocument(this.#snapshot)));
+    return this.#listeners.withoutOwn(toConfiguration(this.#snapshot));
   }
 
   /** Gives the compacted form of all records so far. */
@@ -401,7 +401,7 @@ export function endRecord(
 
 /** The state of a fleet that begins with the configuration of a host. */
 function begun(given: Snapshot): Snapshot {
-  const plain = configured(given, { ...given, document: toDocument(given), revision: 0 });
+  const plain = configured(given, { ...given, document: toConfiguration(given), revision: 0 });
   return Object.freeze({ ...plain, epoch: given.epoch === '' ? drawLife() : given.epoch });
 }
 

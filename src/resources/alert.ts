@@ -6,7 +6,6 @@
  */
 import * as z from 'zod/mini';
 
-import type { Entity } from '../core/collection.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import { linkKey, parseLink } from '../core/link.ts';
 import * as shape from '../core/shape.ts';
@@ -15,11 +14,11 @@ import { endpoint } from '../http/endpoint.ts';
 import { cut, longestTexts, ok } from '../problem.ts';
 import { drainingIn, linkOf, type State } from '../snapshot/state.ts';
 import type { RunningInterface } from './interface.ts';
-import { takesSessions, type Server } from './server.ts';
+import { isDown, takesSessions, type Server } from './server.ts';
 import type { Service } from './service.ts';
 import { leftToClose } from './shared/drain.ts';
 import type { Kind } from './shared/kind.ts';
-import type { Lived } from './shared/lifecycle.ts';
+import { shownState, type Lived } from './shared/lifecycle.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { listingOf, listRoute } from './shared/route.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -88,10 +87,13 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
     find: (snapshot, around) =>
       downServers(snapshot, around)
         .filter(({ isPassing }) => !isPassing)
-        .map(({ server: { name, status_since: seen, status_reason: reason }, resource, awaited }) => ({
+        .map(({ server: { name, seen }, resource, awaited }) => ({
           resource,
-          since: seen ?? awaited,
-          detail: sentence(`${name} is down`, reason ?? (seen === undefined ? 'not seen running yet' : '')),
+          since: seen.status_since ?? awaited,
+          detail: sentence(
+            `${name} is down`,
+            seen.status_reason ?? (seen.status_since === undefined ? 'not seen running yet' : ''),
+          ),
         })),
   },
   'service-failed': {
@@ -144,10 +146,10 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
     find: (snapshot, around) =>
       downServers(snapshot, around)
         .filter(({ isPassing }) => isPassing)
-        .map(({ server: { name, status_reason: reason }, resource, awaited }) => ({
+        .map(({ server: { name, seen }, resource, awaited }) => ({
           resource,
           since: awaited,
-          detail: sentence(`${name} was not seen running yet`, reason),
+          detail: sentence(`${name} was not seen running yet`, seen.status_reason),
         })),
   },
   'server-unwatched': { level: 'warning', find: unwatched },
@@ -202,13 +204,13 @@ export function firstOf(texts: readonly string[]): string {
   return others > 0 ? `${texts.slice(0, 3).join(', ')} and ${String(others)} more` : texts.join(', ');
 }
 
-function failed(collection: string, things: Iterable<Entity & Lived>): readonly Finding[] {
+function failed(collection: string, things: Iterable<Lived>): readonly Finding[] {
   return [...things]
-    .filter(({ state }) => state === 'failed')
+    .filter(({ seen }) => seen.state === 'failed')
     .map((thing) => ({
       resource: linkOf(collection, thing),
-      since: thing.state_since,
-      detail: sentence(`${thing.name} has failed`, thing.state_reason),
+      since: thing.seen.state_since,
+      detail: sentence(`${thing.name} has failed`, thing.seen.state_reason),
     }));
 }
 
@@ -227,12 +229,12 @@ interface DownServer {
 
 /** The servers that are down. A server that was not seen yet is left out while nobody looks: other alerts say that. */
 function downServers({ servers, monitors }: Snapshot, { self, now }: Surroundings): readonly DownServer[] {
-  const down = [...servers].filter(({ settings }) => settings.state.length === 0);
+  const down = [...servers].filter(isDown);
   if (down.length === 0) return [];
   const watched = watchedIn({ monitors });
   return down.flatMap((server): readonly DownServer[] => {
     const resource = linkOf('servers', server);
-    if (server.status_since !== undefined) return [{ server, resource, isPassing: false }];
+    if (server.seen.status_since !== undefined) return [{ server, resource, isPassing: false }];
     const awaited = self.watchedSince(resource);
     if (awaited === undefined) return [];
     const graceMs = Math.max(firstSight.ms, firstSight.intervals * (watched.get(resource) ?? 0));
@@ -248,8 +250,9 @@ function downServers({ servers, monitors }: Snapshot, { self, now }: Surrounding
  */
 export function watchedIn({ monitors }: Pick<Snapshot, 'monitors'>): ReadonlyMap<string, number> {
   const watched = new Map<string, number>();
-  for (const { state, settings } of monitors) {
-    if (state !== 'started') continue;
+  for (const monitor of monitors) {
+    if (shownState(monitor) !== 'started') continue;
+    const { settings } = monitor;
     for (const link of settings.servers)
       watched.set(link, Math.min(settings.monitor_interval, watched.get(link) ?? Infinity));
   }
@@ -263,10 +266,10 @@ export function watchedIn({ monitors }: Pick<Snapshot, 'monitors'>): ReadonlyMap
 function unwatched({ servers, monitors }: Snapshot): readonly Finding[] {
   const onLists = new Set([...monitors].flatMap(({ settings }) => settings.servers));
   return [...servers].flatMap((server) => {
-    const { name, settings, status_since: since, status_reason: reason } = server;
+    const { name, seen } = server;
     const resource = linkOf('servers', server);
-    const isReported = since !== undefined || reason !== undefined;
-    if (onLists.has(resource) || !(isReported || settings.state.length === 0)) return [];
+    const isReported = (seen.status_since ?? seen.status_reason) !== undefined;
+    if (onLists.has(resource) || !(isReported || isDown(server))) return [];
     const status = isReported ? 'stays as it was' : 'is not known';
     return { resource, detail: `No monitor looks at ${name}, so its status ${status}.` };
   });
@@ -279,7 +282,7 @@ function serverAt(servers: Snapshot['servers'], link: string): Server | undefine
 /** The started services of which no server takes new sessions. A service that never had a server needs none. */
 function withoutServer({ services, servers }: Snapshot, around: Surroundings): readonly Finding[] {
   return [...services].flatMap((service) => {
-    if (service.state !== 'started') return [];
+    if (shownState(service) !== 'started') return [];
     const own = service.settings.servers.flatMap((link) => serverAt(servers, link) ?? []);
     if (own.length === 0) return emptied(service, around);
     if (own.some(takesSessions)) return [];
@@ -307,15 +310,13 @@ function emptied(service: Service, { history }: Surroundings): readonly Finding[
 }
 
 /** Why a server takes no new sessions, and since when; the time is left out if it is not known. */
-function lossOf({
-  name,
-  settings: { state, drain },
-  status_since: down,
-}: Server): readonly [reason: string, since?: number | undefined] {
-  const drains = drain && parseInstant(drain.since);
-  if (state.length === 0) return [`${name} is down`, down && Math.min(down, drains ?? down)];
-  if (state.includes('maintenance')) return [`${name} is in maintenance`];
-  return state.includes('running') ? [`${name} drains`, drains] : [`${name} is not running`];
+function lossOf(server: Server): readonly [reason: string, since?: number | undefined] {
+  const { name, settings, seen } = server;
+  const drains = settings.drain && parseInstant(settings.drain.since);
+  const { status, status_since: down } = seen;
+  if (isDown(server)) return [`${name} is down`, down && Math.min(down, drains ?? down)];
+  if (settings.state.length > 0) return [`${name} is in maintenance`];
+  return status.includes('running') ? [`${name} drains`, drains] : [`${name} is not running`];
 }
 
 /** The stopped monitors with servers that no started monitor has. */

@@ -7,9 +7,10 @@
 import * as z from 'zod/mini';
 
 import { IndexedCollection } from '../core/collection.ts';
-import { saveFields } from '../core/field.ts';
+import { asShown, saveFields, shownSettings } from '../core/field.ts';
 import { inspectable } from '../core/inspection.ts';
 import type { FindName } from '../core/reference.ts';
+import { mapEntries, misplacedFaults, type MapEntry } from '../core/secret-entry.ts';
 import { parseShape } from '../core/shape.ts';
 import { isEpoch } from '../core/version.ts';
 import { AdminError } from '../error.ts';
@@ -17,15 +18,7 @@ import { copyDeferring } from '../json/copy.ts';
 import { deepFreeze, isArray, isObject, type Json } from '../json/value.ts';
 import { faultsOf, listFaults, type Fault, type Result } from '../problem.ts';
 import { checkEntry, loadEntity, namesIn, reservedFaults } from '../snapshot/entry.ts';
-import {
-  assertSecretParameters,
-  plainFault,
-  isSecretIn,
-  plainSecrets,
-  plainSecretsIn,
-  positioned,
-  secretKeys,
-} from '../snapshot/secret-parameter.ts';
+import { assertSecretParameters, entriesOf, isSecretIn, secretKeys } from '../snapshot/secret-parameter.ts';
 import {
   readSessions,
   saveSessions,
@@ -213,15 +206,15 @@ export function* loadDocument(
   const find: FindName = (collection, key) => names.get(collection)?.get(key) ?? around?.(collection, key);
   const loaded: Loaded[] = [];
   for (const list of lists) loaded.push(yield* loadList(list, find, mostFaults));
-  const secretParameters = secretKeys(loaded, declared);
+  const secretive = lists.flatMap((list, at) => mapEntriesIn(list, loaded[at]?.seen));
+  const secretParameters = secretKeys(secretive, declared);
   const { table, faults: sessionFaults } = yield* readSessions(sessionDocument, sessions, find, names);
   const faults = [
     ...reservedFaults(document),
     ...(whole.ok ? [] : whole.faults),
     ...lists.flatMap((each) => each.faults),
     ...loaded.flatMap((each) => each.faults),
-    ...plainSecrets(loaded, secretParameters).map(plainFault),
-    ...lists.flatMap((list, at) => plainInBroken(list, loaded[at], isSecretIn({ secretParameters }))),
+    ...misplacedFaults(secretive, isSecretIn({ secretParameters })),
     ...sessionFaults,
   ];
   if (!whole.ok || faults.length > 0) return { faults };
@@ -251,10 +244,10 @@ export function* loadDocument(
  */
 export function declareSecretParameters(snapshot: Snapshot, names: readonly string[] = []): Snapshot {
   const { secretParameters: before = [] } = snapshot;
-  const resources = positioned(snapshot, namedResources);
-  const secretParameters = secretKeys(resources, [...before, ...names]);
-  const plain = plainSecrets(resources, secretParameters);
-  if (plain.length > 0) throw new InvalidDocumentError(plain.map(plainFault));
+  const entries = entriesOf(snapshot, namedResources);
+  const secretParameters = secretKeys(entries, [...before, ...names]);
+  const plain = misplacedFaults(entries, isSecretIn({ secretParameters }));
+  if (plain.length > 0) throw new InvalidDocumentError(plain);
   return secretParameters.length === before.length
     ? snapshot
     : Object.freeze({ ...snapshot, secretParameters });
@@ -308,19 +301,11 @@ function* loadList(
   return { collection, fields, entities, faults, seen };
 }
 
-/** The faults of secret parameters in the entries that are wrong in other ways, so that none hides another one. */
-function plainInBroken(
-  { collection, fields, entries }: List,
-  loaded: Loaded | undefined,
-  isSecret: (name: string) => boolean,
-): readonly Fault[] {
+/** What can be secret in the entries that were looked at, also in wrong ones: no fault hides another one. */
+function mapEntriesIn({ collection, fields, entries }: List, seen?: number): readonly MapEntry[] {
   return entries
-    .slice(0, loaded?.seen)
-    .flatMap((entry, position) =>
-      loaded?.entities.has(position) === true
-        ? []
-        : plainSecretsIn(fields, entry, [collection, position], isSecret),
-    );
+    .slice(0, seen)
+    .flatMap((entry, position) => mapEntries(fields.all, entry, [collection, position]));
 }
 
 /**
@@ -342,17 +327,38 @@ function plainInBroken(
  */
 export function toDocument(snapshot: Snapshot): GatewayDocument {
   assertSnapshot(snapshot);
-  const lists = namedResources.map((named) => {
-    const save = (thing: ConfiguredEntity): object => ({
-      ...saveFields(named.fields, thing, thing.settings),
-      ...named.saveMore?.(snapshot, thing),
-    });
-    return [named.collection, Array.from(collectionOf(snapshot, named), save)] as const;
+  const lists = saveLists(snapshot, (named, thing) => {
+    const shown = asShown(named.fields, thing);
+    return { ...saveFields(named.fields, shown, shown.settings), ...named.saveMore?.(snapshot, thing) };
   });
   return {
     format: 1,
     ...(Object.assign({}, ...wholes.map(({ save }) => save(snapshot))) as object),
-    ...Object.fromEntries(lists),
+    ...lists,
     sessions: saveSessions(snapshot),
   } as unknown as GatewayDocument;
+}
+
+/**
+ * Writes the part of a snapshot that outlives the process: without what the host says, sees, counts and does in one
+ * life. The words of a status that a document or a patch has given outlive it; no report is in what a store keeps.
+ *
+ * @internal
+ */
+export function toConfiguration(snapshot: Snapshot): GatewayDocument {
+  return {
+    format: 1,
+    ...saveLists(snapshot, ({ fields }, thing) => saveFields(fields, thing, shownSettings(fields, thing))),
+  };
+}
+
+function saveLists(
+  snapshot: Snapshot,
+  save: (named: NamedResources<Snapshot>, thing: ConfiguredEntity) => object,
+): object {
+  const lists = namedResources.map((named) => {
+    const entries = Array.from(collectionOf(snapshot, named), (thing) => save(named, thing));
+    return [named.collection, entries] as const;
+  });
+  return Object.fromEntries(lists);
 }

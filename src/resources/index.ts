@@ -277,7 +277,7 @@ export const namesOfSecrets: ReadonlySet<string> = secretNames(Object.values(fie
 function withParts(kind: typeof serviceKind, steps: AdoptionSteps): typeof serviceKind {
   const { resources } = kind;
   if (resources?.adoption === undefined) return kind;
-  const adoption = { ...resources.adoption, steps: { ...resources.adoption.steps, ...steps } };
+  const adoption = { ...resources.adoption, ...steps };
   return { ...kind, resources: { ...resources, adoption } };
 }
 
@@ -747,7 +747,7 @@ type Revert = (snapshot: Snapshot, event: AdminEvent, context: Context) => Decis
  *
  * const snapshot = createSnapshot({ servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }] });
  * const report = { type: 'server.reported', server: 'db-1', status: ['running'] } as const;
- * applyReports(snapshot, report, { now: 0 }).next.servers.find('db-1')?.settings.state; // => ['running']
+ * applyReports(snapshot, report, { now: 0 }).next.servers.find('db-1')?.seen.status; // => ['running']
  * ```
  *
  * @public

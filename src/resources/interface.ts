@@ -13,7 +13,7 @@ import type { DrainingResource } from '../snapshot/state.ts';
 export interface InterfaceSettings {
   /** Whether every request that would change the configuration is refused, but for those that change the mode. */
   readonly read_only: boolean;
-  /** Why the interface is read-only: a text of at most 1,024 characters; only while it is. */
+  /** Why the interface is read-only: a text of 1 to 1,024 characters; only while it is. */
   readonly read_only_reason?: string;
 }
 
@@ -60,6 +60,8 @@ export interface InterfaceRepresentation extends InterfaceSettings {
   readonly store?: 'ok' | 'retrying' | 'lost';
   /** Number of commands in flight whose outcome is unknown. */
   readonly unknown_outcomes: number;
+  /** The present time of the gateway, such as `2016-08-29T12:52:31+03:00`. */
+  readonly now: string;
   /** Time zone of all times: an IANA name, such as `Europe/Helsinki`, or an offset, such as `+03:00`. */
   readonly time_zone: string;
   /** Version of the library. */
@@ -78,8 +80,8 @@ interface PortOutage {
 
 /** The running interface, as its own endpoints show it. @internal */
 export interface RunningInterface {
-  /** The present state, besides what the snapshot has and who asks. */
-  state(this: void): Omit<InterfaceRepresentation, 'user' | 'role' | `read_only${string}`>;
+  /** The present state, besides what the snapshot has, the time, and who asks. */
+  state(this: void): Omit<InterfaceRepresentation, 'user' | 'role' | 'now' | `read_only${string}`>;
   /** When this life began, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly begun: number;
   /** The ports that keep something and do not answer; left out for a port that answers. */

@@ -17,6 +17,7 @@ import {
 } from '../core/decision.ts';
 import { encodeSegment } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
+import { mapEntries, misplacedFaults } from '../core/secret-entry.ts';
 import { oneForEachPointer } from '../core/shape.ts';
 import { latest, type Version } from '../core/version.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -25,7 +26,7 @@ import { copyJson } from '../json/copy.ts';
 import { deepFreeze, sameJson, type Json } from '../json/value.ts';
 import { fail, ok, problem, problemOf, quoted, type Problem, type Result } from '../problem.ts';
 import { checkEntry, reservedFaults } from '../snapshot/entry.ts';
-import { isSecretIn, misplacedSecrets } from '../snapshot/secret-parameter.ts';
+import { isSecretIn } from '../snapshot/secret-parameter.ts';
 import { linkOf, nameFinder, replace } from '../snapshot/state.ts';
 import { listenerFields, representListener, type Listener } from './listener.ts';
 import type { About, Kind } from './shared/kind.ts';
@@ -224,7 +225,7 @@ function decideCreation(
     ...reservedFaults(definition),
     ...faults,
     // A secret parameter comes in sealed, and only a declared name is secret.
-    ...misplacedSecrets(listenerFields, definition, isSecretIn(snapshot)),
+    ...misplacedFaults(mapEntries(listenerFields.all, definition), isSecretIn(snapshot)),
   ]);
   if (entry === undefined || all.length > 0)
     return refused(snapshot, problemOf(all), [linkOf('services', service)]);

@@ -7,7 +7,7 @@ import type { Entity } from '../core/collection.ts';
 import { sessionsOf } from '../snapshot/state.ts';
 import { alertTable, type AlertRepresentation } from './alert.ts';
 import { serverStatusWords } from './server.ts';
-import { lifecycle, type Lived } from './shared/lifecycle.ts';
+import { lifecycle, shownState, type Lived } from './shared/lifecycle.ts';
 import { assertSnapshot, type Snapshot } from './snapshot.ts';
 
 /** One line of a metric: the value, and the values of the labels. */
@@ -99,7 +99,9 @@ export const metricTable: MetricTable = {
     help: '1 for each word of the status of the server, 0 for each other word; all are 0 if the server is down',
     labels: ['name', 'status'],
     samples: ({ servers }) =>
-      wordsOf(servers, serverStatusWords, ({ settings }, word) => settings.state.includes(word)),
+      wordsOf(servers, serverStatusWords, ({ settings, seen }, word) =>
+        [...settings.state, ...seen.status].includes(word),
+      ),
   },
   gateway_server_draining: {
     type: 'gauge',
@@ -198,6 +200,6 @@ function wordsOf<T extends Entity, W extends string>(
   );
 }
 
-function statesOf(things: Iterable<Entity & Lived>): readonly Sample[] {
-  return wordsOf(things, Object.keys(lifecycle), ({ state }, word) => state === word);
+function statesOf(things: Iterable<Lived>): readonly Sample[] {
+  return wordsOf(things, Object.keys(lifecycle), (thing, word) => shownState(thing) === word);
 }

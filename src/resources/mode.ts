@@ -46,8 +46,8 @@ const fields = defineFields<{
   settings: InterfaceSettings;
   representation: InterfaceRepresentation;
   document: InterfaceRepresentation;
-  state: Omit<InterfaceRepresentation, keyof InterfaceSettings | 'read_only_since'> &
-    Pick<Interface, 'read_only_since'>;
+  state: Omit<InterfaceRepresentation, keyof InterfaceSettings | 'read_only_since' | 'now'> &
+    Pick<Interface, 'read_only_since'> & { readonly now: number };
 }>()({
   name: { shape: shape.text(255), optional: true },
   environment: { shape: shape.text(255), optional: true },
@@ -57,9 +57,10 @@ const fields = defineFields<{
   read_only: { shape: z.boolean(), setting: true },
   read_only_since: { shape: shape.instant, time: 'iso8601', optional: true },
   read_only_by: { shape: shape.text(4096), optional: true },
-  read_only_reason: { shape: shape.text(1024), setting: true, optional: true },
+  read_only_reason: { shape: shape.reason, setting: true, optional: true },
   store: { shape: z.enum(['ok', 'retrying', 'lost']), optional: true },
   unknown_outcomes: { shape: shape.count },
+  now: { shape: shape.instant, time: 'iso8601' },
   time_zone: { shape: shape.text(255) },
   version: { shape: shape.text(255) },
   links: { shape: z.record(z.string(), shape.text(4096)) },
@@ -198,9 +199,10 @@ function decideUpdate(
   });
 }
 
-function represent({ interface: own }: Snapshot, { self, times, caller }: Surroundings): object {
+function represent({ interface: own }: Snapshot, { self, times, now, caller }: Surroundings): object {
   const { settings, ...begun } = own;
-  return representFields(fields, { settings, rest: { ...self.state(), ...caller?.(), ...begun }, times });
+  const rest = { ...self.state(), now: now(), ...caller?.(), ...begun };
+  return representFields(fields, { settings, rest, times });
 }
 
 const notReady = 'The interface takes no commands at the moment. GET / says more to a reader.';

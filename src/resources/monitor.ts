@@ -7,7 +7,7 @@ import * as z from 'zod/mini';
 
 import type { Entity } from '../core/collection.ts';
 import type { Context, DecisionOf } from '../core/decision.ts';
-import { defineFields, representFields } from '../core/field.ts';
+import { asShown, defineFields, representFields } from '../core/field.ts';
 import type { Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Operation } from '../json/patch.ts';
@@ -24,7 +24,8 @@ import {
   type LifecycleEvent,
   type LifecycleReport,
   type LifecycleState,
-  type Lived,
+  type SeenRun,
+  type WantedState,
 } from './shared/lifecycle.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { readRoutes } from './shared/route.ts';
@@ -65,9 +66,13 @@ export interface MonitorSettings {
  *
  * @public
  */
-export interface Monitor extends Entity, Lived {
+export interface Monitor extends Entity {
   /** Name of the monitor module. */
   readonly module: string;
+  /** The state that callers want. A started monitor of which the host has seen a failure is shown as `failed`. */
+  readonly state: WantedState;
+  /** What the host has seen. */
+  readonly seen: SeenRun;
   /** The settings, which a patch can modify. */
   readonly settings: MonitorSettings;
 }
@@ -126,7 +131,8 @@ const fields = defineFields<{
   settings: MonitorSettings;
   representation: MonitorRepresentation;
   document: MonitorDocument;
-  state: Omit<Monitor, 'key' | 'version' | 'settings'>;
+  state: Omit<Monitor, 'key' | 'version' | 'settings' | 'seen'>;
+  seen: Omit<SeenRun, 'state'>;
 }>()({
   name: { shape: shape.name },
   module: { shape: shape.text(255) },
@@ -151,7 +157,7 @@ const fields = defineFields<{
 });
 
 function represent(_snapshot: Snapshot, monitor: Monitor, { times }: Rendering): object {
-  return representFields(fields, { rest: monitor, settings: monitor.settings, times });
+  return representFields(fields, { rest: asShown(fields, monitor), settings: monitor.settings, times });
 }
 
 const machine = lifecycleOf<Snapshot, 'monitor'>(monitors);

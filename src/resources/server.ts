@@ -16,14 +16,13 @@ import type {
   EventHead,
   EventTable,
 } from '../core/decision.ts';
-import { defineFields, representFields } from '../core/field.ts';
+import { asShown, defineFields, representFields, wantedSettings } from '../core/field.ts';
 import type { ReportTable } from '../core/report.ts';
 import { linkTo } from '../core/link.ts';
 import type { Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
-import { mergeUpdate } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
-import { sameJson } from '../json/value.ts';
+import { deepFreeze, sameJson } from '../json/value.ts';
 import { linkOf, replace, shownVersion } from '../snapshot/state.ts';
 import type { Drain } from './shared/drain-setting.ts';
 import {
@@ -47,6 +46,7 @@ import {
   decideSettings,
   patchRoute,
   settingsOf,
+  withUpdate,
   type UpdateEffect,
   type UpdateEvent,
 } from './shared/settings.ts';
@@ -95,13 +95,13 @@ export interface ServerSettings {
 }
 
 /**
- * A server in a snapshot.
+ * What the host has seen of a server. Belongs to one life of the gateway.
  *
  * @public
  */
-export interface Server extends Entity {
-  /** Name of the protocol module. */
-  readonly protocol: string;
+export interface SeenServer {
+  /** The words of the status but `maintenance`, in the given order; empty if the server is down. */
+  readonly status: readonly ServerStatusWord[];
   /** Why the status is as it is, in the words of the host; left out if the host has given no reason. */
   readonly status_reason?: string;
   /**
@@ -109,8 +109,20 @@ export interface Server extends Entity {
    * none has in this life of the gateway.
    */
   readonly status_since?: number;
-  /** The settings, which a patch can modify. */
-  readonly settings: ServerSettings;
+}
+
+/**
+ * A server in a snapshot.
+ *
+ * @public
+ */
+export interface Server extends Entity {
+  /** Name of the protocol module. */
+  readonly protocol: string;
+  /** What the host has seen. */
+  readonly seen: SeenServer;
+  /** The settings, which a patch can modify. Of the status they have `maintenance` alone, which callers want. */
+  readonly settings: Omit<ServerSettings, 'state'> & { readonly state: readonly 'maintenance'[] };
 }
 
 /**
@@ -155,7 +167,7 @@ export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'p
 }
 
 /** What the monitor has found. @internal */
-interface SeenStatus {
+interface FoundStatus {
   /** The status: words in the given order; empty if the server is down. */
   readonly status: readonly ServerStatusWord[];
   /** Why the status is as it is, for operators, such as the error of the last probe. */
@@ -164,7 +176,7 @@ interface SeenStatus {
 
 /** The events of a server: the host reported a status, or the settings were changed. @internal */
 export type ServerEvent =
-  | (About<'server'> & EventHead<'server.reported'> & SeenStatus)
+  | (About<'server'> & EventHead<'server.reported'> & FoundStatus)
   | UpdateEvent<'server', ServerSettings>
   | DrainEvent<'server'>;
 
@@ -180,12 +192,15 @@ export type ServerDecision = DecisionOf<Snapshot, ServerEvent, ServerEffect>;
  *
  * @internal
  */
-export interface ServerReport extends SeenStatus {
+export interface ServerReport extends FoundStatus {
   /** Type of the report. */
   readonly type: 'server.reported';
   /** Name of the server. */
   readonly server: string;
 }
+
+/** A server as a patch sees it: the status is in the settings. */
+type ShownServer = Omit<Server, 'settings'> & { readonly settings: ServerSettings };
 
 /** Shape of a status in a request, document or report, where words may be repeated. */
 const words = z.array(z.enum(serverStatusWords)).check(z.maxLength(16));
@@ -194,7 +209,8 @@ const fields = defineFields<{
   settings: ServerSettings;
   representation: ServerRepresentation;
   document: ServerDocument;
-  state: Omit<Server, 'key' | 'version' | 'settings'>;
+  state: Omit<Server, 'key' | 'version' | 'settings' | 'seen'>;
+  seen: Omit<SeenServer, 'status'>;
 }>()({
   name: { shape: shape.name },
   address: { shape: shape.address, setting: true },
@@ -203,11 +219,11 @@ const fields = defineFields<{
   // A patch uses the name `state` (chapter "Server").
   status: {
     shape: words,
-    defined: z.array(z.enum(['maintenance'])).check(z.maxLength(16)),
     setting: 'state',
     default: [],
     normalize: asStored,
-    configured: (status: readonly ServerStatusWord[]) => status.filter((word) => word === 'maintenance'),
+    // `maintenance` belongs to the administrator: no report sets or clears this word.
+    wanted: z.array(z.enum(['maintenance'])).check(z.maxLength(16)),
   },
   status_reason: reasonField,
   status_since: sinceField,
@@ -223,24 +239,20 @@ const fields = defineFields<{
 
 /** The form of a status: `maintenance` comes first, then the other words in the given order, each of them once. */
 function asStored(given: readonly ServerStatusWord[]): readonly ServerStatusWord[] {
-  return reportedStatus(given, withoutRepeats(given));
+  const words = withoutRepeats(given);
+  return [...words.filter(isWanted), ...wordsOfMonitor(words)];
 }
 
 function withoutRepeats(given: readonly ServerStatusWord[]): readonly ServerStatusWord[] {
   return [...new Set(given)];
 }
 
-/** The status after a report. `maintenance` belongs to the administrator: no report sets or clears this word. */
-function reportedStatus(
-  status: readonly ServerStatusWord[],
-  report: readonly ServerStatusWord[],
-): readonly ServerStatusWord[] {
-  const words = wordsOfMonitor(report);
-  return status.includes('maintenance') ? ['maintenance', ...words] : words;
+function isWanted(word: ServerStatusWord): word is 'maintenance' {
+  return word === 'maintenance';
 }
 
 function wordsOfMonitor(status: readonly ServerStatusWord[]): readonly ServerStatusWord[] {
-  return status.filter((word) => word !== 'maintenance');
+  return status.filter((word) => !isWanted(word));
 }
 
 /**
@@ -269,77 +281,68 @@ const clearing: readonly Operation[] = [
 ];
 
 /**
- * The status after an update, if a report may have changed the status since the decision. Added words are present,
- * removed words are absent, and all other words are as reported.
+ * The words of the monitor after an update, if a report may have changed them since the decision. Added words are
+ * present, removed words are absent, and all other words are as reported.
  */
-function mergeWords(
-  present: readonly ServerStatusWord[],
-  before = present,
-  after = present,
+function wordsAfter(
+  seen: readonly ServerStatusWord[],
+  before: readonly ServerStatusWord[],
+  after: readonly ServerStatusWord[],
 ): readonly ServerStatusWord[] {
-  if (sameJson(present, before)) return after;
-  const added = after.filter((word) => !before.includes(word) && !present.includes(word));
-  const remaining = present.filter((word) => after.includes(word) || !before.includes(word));
-  const merged = reportedStatus(added.includes('maintenance') ? ['maintenance'] : remaining, [
-    ...remaining,
-    ...added,
-  ]);
+  if (sameJson(before, after)) return seen;
+  if (sameJson(seen, before)) return after;
+  const remaining = seen.filter((word) => after.includes(word) || !before.includes(word));
+  const added = after.filter((word) => !before.includes(word) && !seen.includes(word));
+  const words = [...remaining, ...added];
   // Only a running server has a role. The report may have given a role to a server that the update sets down, and the
   // update a role to a server that was reported as down.
-  const isDown = [...before, ...after].includes('running') && !merged.includes('running');
-  return isDown ? merged.filter((word) => word === 'maintenance') : merged;
+  const isDown = [...before, ...after].includes('running') && !words.includes('running');
+  return isDown ? [] : words;
 }
 
 /** Whether a server takes new sessions. @internal */
-export function takesSessions({ settings: { state, drain } }: Server): boolean {
-  return state.includes('running') && !state.includes('maintenance') && drain === undefined;
+export function takesSessions({ settings: { state, drain }, seen: { status } }: Server): boolean {
+  return status.includes('running') && state.length === 0 && drain === undefined;
 }
 
-/** A copy of a server with other settings and a status. The reason and the time belong to the words of the monitor. */
-function withStatus(
-  server: Server,
-  settings: ServerSettings,
-  state: readonly ServerStatusWord[],
+/** Whether a server is down. @internal */
+export function isDown({ settings: { state }, seen: { status } }: Server): boolean {
+  return state.length + status.length === 0;
+}
+
+/** What is seen of a server with words and a reason. The reason and the time belong to the words. */
+function seenAfter(
+  before: SeenServer,
+  status: readonly ServerStatusWord[],
   { at, reason }: { readonly at: number; readonly reason?: string },
-): Server {
-  const [old, now] = [wordsOfMonitor(server.settings.state), wordsOfMonitor(state)];
-  const { status_reason: present, ...rest } = server;
-  const isSame = sameJson(old.toSorted(), now.toSorted());
+): SeenServer {
+  const { status_reason: present, ...seen } = before;
+  const isSame = sameJson(seen.status.toSorted(), status.toSorted());
   const why = reason ?? (isSame ? present : undefined);
-  return {
-    ...rest,
+  const after = {
+    ...seen,
+    status,
     ...(isSame ? {} : { status_since: at }),
     ...(why === undefined ? {} : { status_reason: why }),
-    settings: Object.freeze({ ...settings, state: Object.freeze(state) }),
   };
+  return why === present && sameJson(seen.status, status) ? before : deepFreeze(after);
 }
 
-/** Whether the monitor has found anything else than the snapshot shows. */
-function isNews(
-  { settings, status_reason: present }: Server,
-  { status, reason = present }: SeenStatus,
-): boolean {
-  return reason !== present || !sameJson(settings.state, reportedStatus(settings.state, status));
-}
-
-/** The status that a document means: only `maintenance` is configuration, and all other words are as reported. */
-function adoptedWords(
-  present: readonly ServerStatusWord[],
-  given: readonly ServerStatusWord[],
-): readonly ServerStatusWord[] {
-  const isSame = present.includes('maintenance') === given.includes('maintenance');
-  return isSame ? present : reportedStatus(given, present);
-}
-
-const settings = settingsOf(servers, fields, {
+const settings = settingsOf<Snapshot, ShownServer, 'server'>(servers, fields, {
   answerShape: z.strictObject({ ...fields.representation.shape, state: words }),
-  represent: (snapshot: Snapshot, server: Server, rendering) => ({
-    ...represent(snapshot, server, rendering),
-    state: server.settings.state,
-  }),
+  represent(snapshot: Snapshot, server: ShownServer, rendering) {
+    const shown = represent(snapshot, server, rendering);
+    return { ...shown, state: shown.status };
+  },
   merge(present, update) {
-    const words = mergeWords(present.settings.state, update.before.state, update.after.state);
-    return withStatus(present, mergeUpdate(present.settings, update), words, update);
+    const [before = [], after = before] = [update.before.state, update.after.state];
+    const words = wordsAfter(present.seen.status, wordsOfMonitor(before), wordsOfMonitor(after));
+    const { settings } = withUpdate(present, update);
+    return {
+      ...present,
+      seen: seenAfter(present.seen, words, update),
+      settings: deepFreeze(wantedSettings(fields, settings)),
+    };
   },
   wayBack(before, after, inverse) {
     const own = wayBackOf(before.state, after.state);
@@ -347,12 +350,13 @@ const settings = settingsOf(servers, fields, {
     if (own === undefined) return whole;
     return [...whole.filter(({ path }) => !/^\/state(?:\/|$)/.test(path)), ...own];
   },
-  adopted: (present, given) => ({ ...given, state: adoptedWords(present.state, given.state) }),
 });
 
-function represent(snapshot: Snapshot, server: Server, { times }: Rendering): object {
+function represent(snapshot: Snapshot, server: ShownServer, { times }: Rendering): ServerRepresentation {
   const drain = representDrain(snapshot, servers.collection, server, times);
-  return representFields(fields, { rest: server, settings: server.settings, derived: { drain }, times });
+  const rest = asShown(fields, server);
+  const shown = representFields(fields, { rest, settings: rest.settings, derived: { drain }, times });
+  return shown as ServerRepresentation;
 }
 
 const draining: Draining<Snapshot, Server> = drainingOf({
@@ -368,11 +372,10 @@ const events: EventTable<Snapshot, ServerEvent> = {
   'server.reported': {
     origin: 'report',
     evolve: (snapshot, event, change) =>
-      replace(snapshot, servers, event.server, change, (before) =>
-        isNews(before, event)
-          ? withStatus(before, before.settings, reportedStatus(before.settings.state, event.status), event)
-          : before,
-      ),
+      replace(snapshot, servers, event.server, change, (before) => {
+        const seen = seenAfter(before.seen, wordsOfMonitor(event.status), event);
+        return seen === before.seen ? before : { ...before, seen };
+      }),
   },
 };
 
@@ -394,9 +397,8 @@ const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
     event(snapshot, { type, server, status, reason }, at) {
       const found = reported(snapshot, servers, server);
       if ('contradiction' in found) return found;
-      const seen = { status, ...(reason === undefined ? {} : { reason: readableReason(reason) }) };
-      if (!isNews(found, seen)) return undefined;
-      return { type, at, resource: linkOf('servers', found), server: found.key, ...seen };
+      const why = reason === undefined ? {} : { reason: readableReason(reason) };
+      return { type, at, resource: linkOf('servers', found), server: found.key, status, ...why };
     },
   },
 };

@@ -17,7 +17,7 @@ import type {
   EventBase,
   EventTable,
 } from '../core/decision.ts';
-import { defineFields, representFields } from '../core/field.ts';
+import { asShown, defineFields, representFields } from '../core/field.ts';
 import type { Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Changed } from '../core/update.ts';
@@ -46,12 +46,13 @@ import {
   lifecycleReports,
   lifecycleRoutes,
   lifecycleSteps,
-  wantedState,
+  sinceField,
   type LifecycleEffect,
   type LifecycleEvent,
   type LifecycleReport,
   type LifecycleState,
-  type Lived,
+  type SeenRun,
+  type WantedState,
 } from './shared/lifecycle.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { readRoutes } from './shared/route.ts';
@@ -102,19 +103,31 @@ export interface ServiceSettings {
 }
 
 /**
- * A service in a snapshot.
+ * What the host has seen of a service. Belongs to one life of the gateway.
  *
  * @public
  */
-export interface Service extends Entity, Lived {
-  /** Name of the router module. */
-  readonly router: string;
+export interface SeenService extends SeenRun {
   /**
    * Time of the last start, in milliseconds since 1970-01-01T00:00:00Z; left out for a service that was never started.
    */
   readonly started?: number;
   /** True if `started` is the time of the opening, because neither a command nor the host has given a start since. */
   readonly startAssumed?: true;
+}
+
+/**
+ * A service in a snapshot.
+ *
+ * @public
+ */
+export interface Service extends Entity {
+  /** Name of the router module. */
+  readonly router: string;
+  /** The state that callers want. A started service of which the host has seen a failure is shown as `failed`. */
+  readonly state: WantedState;
+  /** What the host has seen. */
+  readonly seen: SeenService;
   /** The listeners of the service. */
   readonly listeners: readonly Listener[];
   /** The settings, which a patch can modify. */
@@ -202,7 +215,8 @@ const fields = defineFields<{
   settings: ServiceSettings;
   representation: ServiceRepresentation;
   document: ServiceDocument;
-  state: Omit<Service, 'key' | 'version' | 'settings' | 'startAssumed'>;
+  state: Omit<Service, 'key' | 'version' | 'settings' | 'seen'>;
+  seen: Omit<SeenService, 'state' | 'startAssumed'>;
 }>()({
   name: { shape: shape.name },
   router: { shape: shape.text(255) },
@@ -217,7 +231,7 @@ const fields = defineFields<{
   // A document may raise the total, which the session table stores.
   total_connections: { shape: shape.count, derived: true, accepts: shape.count },
   current_connections: { shape: shape.count, derived: true },
-  started: { shape: shape.instant, time: 'iso8601', optional: true, kept: false },
+  started: sinceField,
   filters: { shape: shape.links, setting: true, links: 'filters', default: [], hiddenWhenEmpty: true },
   servers: { shape: shape.links, setting: true, links: 'servers', default: [], closes: true },
   user: { shape: shape.text(255), setting: true, optional: true },
@@ -243,7 +257,7 @@ const fields = defineFields<{
 function represent(snapshot: Snapshot, service: Service, { times }: Rendering): object {
   const { sessions } = snapshot;
   return representFields(fields, {
-    rest: service,
+    rest: asShown(fields, service),
     settings: service.settings,
     derived: {
       total_connections: sessions.totalOfService(service.key),
@@ -254,18 +268,10 @@ function represent(snapshot: Snapshot, service: Service, { times }: Rendering): 
   });
 }
 
-const machine = lifecycleOf<Snapshot, 'service'>(services, {
+const machine = lifecycleOf<Snapshot, 'service', Service>(services, {
   instead: (...args) => draining.instead(...args),
-  onStart(draft, at) {
-    draft.started = at;
-    delete draft.startAssumed;
-    Object.assign(draft, undrained(draft));
-  },
-  onFail(draft) {
-    if (draft.startAssumed !== true) return;
-    delete draft.started;
-    delete draft.startAssumed;
-  },
+  onStart: undrained,
+  seenStart: (started) => ({ started }),
 });
 const settings = settingsOf(services, fields, {
   represent,
@@ -280,7 +286,6 @@ const draining: Draining<Snapshot, Service> = drainingOf({
   collection: services.collection,
   update: (...args) => decideSettings(settings, ...args),
   move: (...args) => decideMove(machine, ...args),
-  wanted: ({ state }) => wantedState(state),
 });
 
 /**
@@ -399,8 +404,7 @@ export function withStartTimes(snapshot: Snapshot, now: number): Snapshot {
   const next = [...snapshot.services].reduce(
     (before, { key, state }) =>
       revise(before, services, key, change, (draft) => {
-        if (state === 'stopped') delete draft.started;
-        else Object.assign(draft, { started: now, startAssumed: true });
+        draft.seen = state === 'stopped' ? {} : { started: now, startAssumed: true };
       }),
     snapshot,
   );

@@ -222,12 +222,12 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
 /**
  * Changes the password of an admin user. The users who are logged in with the old password are logged out.
  *
- * Always a change, also with the present hash. Refused with `validation-failed` if the hash is empty or no text, and
- * with `user-not-found` if there is no such user.
+ * Always a change, also with the present hash. Refused with `validation-failed` if the password is not sealed, or is
+ * empty, and with `user-not-found` if there is no such user.
  *
  * @param snapshot - the snapshot to decide on
  * @param name - name of the user, compared without case
- * @param passwordHash - the hash of the new password, from the {@link Hasher} port
+ * @param password - the new password, with a hash from the {@link Hasher} port
  * @param context - the time and the caller
  * @returns the decision, with one `user.updated`
  *
@@ -236,7 +236,7 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
  * import { changePassword, createSnapshot } from 'gateway-admin-core';
  *
  * const snapshot = createSnapshot({ users: [{ name: 'ada', password: { sealed: 'opaque' } }] });
- * const { next } = changePassword(snapshot, 'ADA', 'another', { now: 0 });
+ * const { next } = changePassword(snapshot, 'ADA', { sealed: 'another' }, { now: 0 });
  * next.users.find('ada')?.settings.password; // => { sealed: 'another' }
  * ```
  *
@@ -247,12 +247,12 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
 export function changePassword(
   snapshot: Snapshot,
   name: string,
-  passwordHash: string,
+  password: Sealed,
   context: Context,
 ): UserDecision {
   assertInputs(snapshot, context);
   assertName(users, name);
-  const parsed = shape.parseShape(passwordShape, { password: { sealed: passwordHash } });
+  const parsed = shape.parseShape(passwordShape, { password });
   if (!parsed.ok) return refused(snapshot, problemOf(parsed.faults), [resource]);
   const found = findUser(snapshot, { name });
   if (!found.ok) return refused(snapshot, found.problem, [resource]);

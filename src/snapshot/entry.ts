@@ -112,10 +112,12 @@ export function loadEntity(
   entry: object,
   version: Version = initialVersion,
 ): ConfiguredEntity {
-  const { rest, settings } = loadFields(fields, entry);
+  const { rest, seen, settings } = loadFields(fields, entry);
   // The cast is safe: `defineFields` makes the compiler check the table of a kind against its interfaces.
   const own = { key: nameKey(String(rest['name'])), version, settings };
-  return deepFreeze(Object.assign(rest, own)) as unknown as ConfiguredEntity;
+  return deepFreeze(
+    Object.assign(rest, own, fields.seen.rest.length > 0 && { seen }),
+  ) as unknown as ConfiguredEntity;
 }
 
 /**

@@ -45,6 +45,8 @@ export interface OpenCounts {
 export interface ConfiguredEntity extends Entity {
   /** The settings. */
   readonly settings: object;
+  /** What the host sees; left out for a kind of which it sees nothing. */
+  readonly seen?: object;
 }
 
 /** The error about an argument that is no snapshot of this library. @internal */

@@ -266,8 +266,8 @@ export const badPatches: readonly BadInput[] = [
     'add /parameters {"pin":{"sealed":"planted"}}': ['0 /parameters/pin'],
   }),
   ...patches('422 validation-failed', filter, {
-    'add /parameters/pin {"sealed":"planted"}': ['0 /parameters/pin/value'],
-    'add /parameters/pin {"value":{"sealed":"planted"}}': ['0 /parameters/pin/value'],
+    'add /parameters/pin {"sealed":"planted"}': ['0 /parameters/pin'],
+    'add /parameters/pin {"value":{"sealed":"planted"}}': ['0 /parameters/pin'],
     'replace /parameters/match/value {"sealed":"planted"}': ['0 /parameters/match/value'],
   }),
   ...patches('409 patch-path-missing', server, {

@@ -72,7 +72,7 @@ export const badValues: readonly BadInput[] = [
     invalid,
     '/',
     Object.fromEntries(
-      [...strange.slice(0, -1), ...notTexts, JSON.stringify('x'.repeat(1025))].map((value) => [
+      [...strange.slice(0, -1), ...notTexts, '""', JSON.stringify('x'.repeat(1025))].map((value) => [
         `replace /read_only true|add /read_only_reason ${value}`,
         ['1 /read_only_reason'],
       ]),

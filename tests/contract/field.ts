@@ -249,6 +249,7 @@ export const fields: readonly Field[] = [
     ['read_only_reason?', 'text', 'The network is changed.'],
     ['store?', 'text', 'ok'],
     ['unknown_outcomes', 'number', undefined],
+    ['now', 'iso8601', undefined],
     ['time_zone', 'text', 'Europe/Helsinki'],
     ['version', 'text', undefined],
     ['links', 'object', undefined],

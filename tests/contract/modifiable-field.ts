@@ -58,6 +58,7 @@ const isText =
   (most: number): Check =>
   (value) =>
     typeof value === 'string' && Array.from(value).length <= most && !/\p{Cc}|\p{Cs}/u.test(value);
+const isReason: Check = (value, links) => value !== '' && isText(1024)(value, links);
 const isBetween =
   (least: number, most: number): Check =>
   (value) =>
@@ -195,6 +196,6 @@ export const modifiableFields: readonly ModifiableField[] = [
       false,
       { shownAs: 'read_only', moves: { read_only_since: undefined, read_only_reason: undefined } },
     ],
-    ['read_only_reason', isText(1024), 'The network is changed.', 'optional'],
+    ['read_only_reason', isReason, 'The network is changed.', 'optional'],
   ]),
 ];

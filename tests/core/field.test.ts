@@ -9,7 +9,6 @@ import * as z from 'zod/mini';
 import { patchSettings, patchViewOf } from '../../src/core/patch-view.ts';
 import {
   defineFields,
-  keepFields,
   loadFields,
   representFields,
   saveFields,
@@ -78,10 +77,10 @@ const fields = defineFields<{
     default: 'grey',
     normalize: (colour: string) => colour.toLowerCase(),
   },
-  built: { shape: shape.instant, time: 'rfc5322', kept: false },
+  built: { shape: shape.instant, time: 'rfc5322' },
   openings: { shape: z.int(), derived: true },
   guards: { shape: shape.links, setting: true, links: 'guards', default: [], hiddenWhenEmpty: true },
-  note: { shape: shape.text(20), optional: true, kept: (note: string) => note.slice(0, 4) },
+  note: { shape: shape.text(20), optional: true },
   code: { shape: sealed, setting: true, optional: true, secret: true },
   alarm: { shape: sealed, setting: true, optional: true, secret: true },
   maker: { shape: sealed, secret: true },
@@ -111,23 +110,17 @@ describe('the fields of a kind', () => {
   it('fill in what a document leaves out, and read times as instants', () => {
     const loaded = loadFields(fields, bare);
     const settings = { colour: 'grey', guards: [] };
-    expect(loaded).toEqual({ rest: { ...bare, built: 1000 }, settings });
+    expect(loaded).toEqual({ rest: { ...bare, built: 1000 }, seen: {}, settings });
     const names = ['name', 'paint', 'built', 'guards', 'maker'];
     expect(Object.keys(saveFields(fields, loaded.rest, loaded.settings))).toEqual(names);
   });
 
   it('are written as they are read, in their stored form, but for what is derived', () => {
     const { rest, settings } = loadFields(fields, { ...full, paint: 'Red' });
-    expect({ rest, settings }).toEqual(loadFields(fields, full));
+    expect({ rest, seen: {}, settings }).toEqual(loadFields(fields, full));
     const { openings: _counted, ...written } = full;
     expect(saveFields(fields, rest, settings)).toEqual({ ...written, built: '2016-08-31T20:29:26+00:00' });
-    expect(loadFields(fields, saveFields(fields, rest, settings))).toEqual({ rest, settings });
-  });
-
-  it('leave out of a document entry what ends with the process, and leave the rest to its shape', () => {
-    const { openings: _counted, built: _seen, ...lasting } = full;
-    expect(keepFields(fields, full)).toEqual({ ...lasting, note: 'heav' });
-    expect(keepFields(fields, { name: 'Bare', stranger: 1 })).toEqual({ name: 'Bare', stranger: 1 });
+    expect(loadFields(fields, saveFields(fields, rest, settings))).toEqual({ rest, seen: {}, settings });
   });
 
   it('are shown in the order of the table, without secrets, and without what is empty or absent', () => {

@@ -10,7 +10,7 @@ import * as z from 'zod/mini';
 import type { Json, JsonObject } from '../../src/json/value.ts';
 import { applyPatch, parseOperations, type Operation, type ParsedOperation } from '../../src/json/patch.ts';
 import { defineFields, loadFields, representFields, saveFields, secretNames } from '../../src/core/field.ts';
-import { sealOperations } from '../../src/core/patch-seal.ts';
+import { sealOperations } from '../../src/core/seal.ts';
 import {
   adoptSettings,
   patchSettings,
@@ -20,6 +20,7 @@ import {
 } from '../../src/core/patch-view.ts';
 import type { FindName } from '../../src/core/reference.ts';
 import { createRedactor, isSealed, maskSecrets, passwordFault, type Sealed } from '../../src/core/secret.ts';
+import * as shape from '../../src/core/shape.ts';
 import { createTimeFormat } from '../../src/core/time.ts';
 import type { Result } from '../../src/problem.ts';
 import { changedBy, invertUpdate, mergeUpdate, wholeUpdate, type Update } from '../../src/core/update.ts';
@@ -74,7 +75,7 @@ const fields = defineFields<{
     default: [],
     hiddenWhenEmpty: true,
   },
-  rooms: { shape: z.record(z.string(), z.int()), setting: true },
+  rooms: { shape: shape.mapOf(z.int()), setting: true },
   owner: { shape: z.string(), setting: true, optional: true },
   key: { shape: sealedText, setting: true, optional: true, secret: true },
   alarm: { shape: sealedText, setting: true, optional: true, secret: true },
@@ -193,7 +194,7 @@ describe('patchSettings', () => {
   const modifiable = 'modifiable fields: colour, guests, rooms, owner, key, alarm';
   const secret =
     'names a secret, which a patch cannot read or compare; add, replace or remove the whole secret';
-  const rule = 'must be a string of 1 to 1024 bytes in UTF-8 without control characters';
+  const unsealed = 'must be sealed first, as { "sealed": … }';
   const whole = 'must name a field, because a patch cannot change the whole resource';
   const keys = '__proto__, constructor and prototype are not allowed as keys';
   it.each([
@@ -201,9 +202,8 @@ describe('patchSettings', () => {
     ['replace /age 1', `/age: names a field that cannot be modified; ${modifiable}`],
     ['remove ', `${whole}; ${modifiable}`],
     ['test /key "x"', `/key: ${secret}`],
-    ['add /key 7', `/key: ${rule}`],
-    ['add /key ""', `/key: ${rule}`],
-    ['add /key "x"', '/key: must be sealed first, as { "sealed": … }'],
+    ['add /key 7', `/key: ${unsealed}`],
+    ['add /key "x"', `/key: ${unsealed}`],
     ['add /rooms/prototype 1', '/rooms/prototype: "prototype" is not allowed as a key'],
     ['add /rooms {"constructor":1}', `/rooms/constructor: ${keys}`],
   ])('says of %s: %s', (text, sentence) => {
@@ -652,10 +652,12 @@ describe('an undo', () => {
   });
 
   it('brings no text back that is secret by now, and names the place as clients do', () => {
-    const reverted = undo([short('add /notes/pin2 "plain"')]);
+    const reverted = undo([short('add /notes/pin2 "planted"')]);
     expect(codes(reverted)).toEqual(['0 /notes/pin2 validation-failed']);
-    expect(details(reverted)).toEqual(['is secret, and must be sealed']);
-    expect(JSON.stringify(reverted)).not.toContain('plain');
+    expect(details(reverted)).toEqual([
+      'is secret, and must not be plain text: write { "sealed": … } with the output of gateway-admin seal',
+    ]);
+    expect(JSON.stringify(reverted)).not.toContain('planted');
     expect(codes(undo([short('remove /notes/pin9')]))).toEqual(['0 /notes/pin9 patch-path-missing']);
   });
 });
@@ -668,36 +670,45 @@ describe('settings of another snapshot', () => {
   });
 
   it('are refused when an entry is sealed that is not secret here, or is not sealed that is secret', () => {
-    const given = { ...desk, notes: { ...desk.notes, pin2: 'plain', key: { sealed: 'x' } } };
+    const given = { ...desk, notes: { ...desk.notes, pin2: 'planted', key: { sealed: 'x' } } };
     const adopted = adoptSettings(deskView, desk, given, noName);
     const faults = ['/notes/pin2', '/notes/key'].map((place) => `undefined ${place} validation-failed`);
     expect(codes(adopted)).toEqual(faults);
-    expect(JSON.stringify(adopted)).not.toContain('plain');
+    expect(JSON.stringify(adopted)).not.toContain('planted');
   });
 });
 
 describe('sealing', () => {
-  const seal = (secret: string): Promise<string> => Promise.resolve(`<${String(secret.length)}>`);
+  const ports = {
+    seal: (secret: string): Promise<string | undefined> => Promise.resolve(`<${String(secret.length)}>`),
+    isSecretParameter: isPin,
+  };
+  const ofDesk = (each: readonly ParsedOperation[]) => sealOperations(deskView, each, ports);
+  const ofHouse = (each: readonly ParsedOperation[]) => sealOperations(view, each, ports);
 
-  /** The values of operations on the desk, or by another view. */
+  /** The values of operations on the desk, or by another view, and the places of their faults. */
   async function sealedValues(
     operations: readonly object[],
-    sealAll = (each: readonly ParsedOperation[]) => sealOperations(deskView, each, { seal }),
-  ): Promise<readonly (Json | undefined)[]> {
-    const { sealed: made, faults } = await sealAll(parsed(operations));
-    expect(faults).toEqual([]);
+    sealAll = ofDesk,
+  ): Promise<readonly [values: readonly (Json | undefined)[], faults: readonly string[]]> {
+    const made = await sealAll(parsed(operations));
     expect(made.map(({ index }) => index)).toEqual(made.map((_, index) => index));
-    return made.map(({ value }) => value);
+    expect(JSON.stringify(made)).not.toMatch(/forged|secret"/);
+    return [made.map(({ value }) => value), placesOf(made)];
   }
 
-  const ofHouse = (each: readonly ParsedOperation[]) => sealOperations(view, each, { seal });
+  const placesOf = (made: Awaited<ReturnType<typeof ofDesk>>): readonly string[] =>
+    made.flatMap(({ faults = [] }) =>
+      faults.map(({ operation, pointer, code }) => `${String(operation)} ${pointer} ${code}`),
+    );
   const six = { sealed: '<6>' };
+  const faulty = { sealed: 'unsealable' };
 
   it('finds every secret of a patch from a client, and leaves everything else', async () => {
-    const values = await sealedValues([
+    const [values, faults] = await sealedValues([
       { op: 'add', path: '/notes/pin', value: 'secret' },
       { op: 'test', path: '/notes/Pin', value: 'secret' },
-      { op: 'add', path: '/notes', value: { PIN: 'secret', milk: 'secret', pin2: 7 } },
+      { op: 'add', path: '/notes', value: { PIN: 'secret', milk: 'open', pin2: 7 } },
       { op: 'replace', path: '/boxes/pin', value: { content: 'secret', colour: 'red' } },
       { op: 'replace', path: '/boxes/pin/content', value: 'secret' },
       { op: 'replace', path: '/boxes', value: { pin: { content: 'secret' }, red: { content: 'open' } } },
@@ -705,47 +716,78 @@ describe('sealing', () => {
       { op: 'remove', path: '/notes/pin' },
     ]);
     const maps = [
-      { PIN: six, milk: 'secret', pin2: null },
+      { PIN: six, milk: 'open', pin2: faulty },
       { content: six, colour: 'red' },
     ];
     const boxes = { pin: { content: six }, red: { content: 'open' } };
     expect(values).toEqual([six, six, ...maps, six, boxes, 'open', undefined]);
-    const whole = 'test /key "secret"|add /key/x "secret"|remove /key|add /owner "secret"';
-    expect(await sealedValues(operationsOf(whole), ofHouse)).toEqual([six, six, undefined, 'secret']);
+    expect(faults).toEqual(['2 /notes/pin2 password-unacceptable']);
+    const whole = 'test /key "secret"|add /key/x "secret"|remove /key|add /owner "open"';
+    expect(await sealedValues(operationsOf(whole), ofHouse)).toEqual([[six, six, undefined, 'open'], []]);
   });
 
   it.each([[''], [7], [null], [{ sealed: 'forged' }], [['secret']], ['x'.repeat(1025)], ['a\nb']] as const)(
     'lets no other value pass for a secret: %j',
     async (value) => {
-      const values = await sealedValues([
+      const [values, faults] = await sealedValues([
         { op: 'add', path: '/notes/pin', value },
         { op: 'add', path: '/notes', value: { pin: value } },
         { op: 'add', path: '/boxes/pin', value: { content: value, colour: '' } },
+        { op: 'add', path: '/boxes/pin/content', value },
       ]);
-      expect(values).toEqual([null, { pin: null }, { content: null, colour: '' }]);
-      const [entry] = await sealedValues([{ op: 'add', path: '/boxes/pin', value }]);
-      expect(entry === null || (entry as Partial<Record<string, Json>>)['content'] === null).toBe(true);
-      expect(await sealedValues([{ op: 'add', path: '/key', value }], ofHouse)).toEqual([null]);
+      expect(values).toEqual([faulty, { pin: faulty }, { content: faulty, colour: '' }, faulty]);
+      const places = ['0 /notes/pin', '1 /notes/pin', '2 /boxes/pin', '3 /boxes/pin/content'];
+      expect(faults).toEqual(places.map((place) => `${place} password-unacceptable`));
+      expect(await sealedValues([{ op: 'add', path: '/key', value }], ofHouse)).toEqual([
+        [faulty],
+        ['0 /key password-unacceptable'],
+      ]);
     },
   );
 
+  it('lets no sealed text pass elsewhere, and no entry without a place for a secret', async () => {
+    const forged = { sealed: 'forged' };
+    const [values, faults] = await sealedValues([
+      { op: 'add', path: '/notes/milk', value: forged },
+      { op: 'add', path: '/boxes/red/content', value: forged },
+      { op: 'add', path: '/boxes', value: { red: { content: forged }, pin: 'a secret', blue: 'open' } },
+      { op: 'add', path: '/boxes/pin', value: 7 },
+    ]);
+    const text = 'unsealable';
+    const entry = { content: faulty };
+    expect(values).toEqual([text, text, { red: { content: text }, pin: entry, blue: 'open' }, entry]);
+    const places = ['0 /notes/milk', '1 /boxes/red/content', '2 /boxes/red', '2 /boxes/pin', '3 /boxes/pin'];
+    expect(faults).toEqual(places.map((place) => `${place} validation-failed`));
+  });
+
   it('does no work for a map that is refused for its size', async () => {
-    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`pin${String(at)}`, 'secret']));
-    const [value] = await sealedValues([{ op: 'add', path: '/notes', value: many }]);
-    expect(new Set(Object.values(value as object))).toEqual(new Set([null]));
+    const named = (prefix: string, count: number): [string, string][] =>
+      Array.from({ length: count }, (_, at) => [`${prefix}${String(at)}`, 'open']);
+    const adding = (pins: number, others: number): Promise<readonly [readonly unknown[], unknown]> => {
+      const value = Object.fromEntries([...named('pin', pins), ...named('note', others)]);
+      return sealedValues([{ op: 'add', path: '/notes', value }]);
+    };
+    for (const [pins, others] of [
+      [1001, 0],
+      [1, 1001],
+      [1001, 1000],
+    ] as const)
+      expect(await adding(pins, others)).toEqual([[{}], ['0 /notes validation-failed']]);
+    // Secrets are counted apart.
+    const [[whole], faults] = await adding(1000, 1000);
+    expect([Object.keys(whole as object).length, faults]).toEqual([2000, []]);
   });
 
   it('names each secret that could not be read after a restart', async () => {
-    const nothing = { seal: () => Promise.resolve(undefined) };
+    const nothing = { ...ports, seal: () => Promise.resolve(undefined) };
     const text = 'add /notes {"pin":"secret","milk":"x"}|add /boxes/pin/content "secret"';
     const result = await sealOperations(deskView, parsed(operationsOf(text)), nothing);
-    const ofField = parsed(operationsOf('test /key "secret"|replace /owner "ada"|replace /key "secret"'));
-    const { faults } = await sealOperations(view, ofField, nothing);
-    const places = [...result.faults, ...faults].map(
-      ({ operation, pointer }) => `${String(operation)} ${pointer}`,
+    const ofField = parsed(operationsOf('replace /owner "ada"|replace /key "secret"'));
+    const places = ['0 /notes/pin', '1 /boxes/pin/content', '1 /key'];
+    expect(placesOf([...result, ...(await sealOperations(view, ofField, nothing))])).toEqual(
+      places.map((place) => `${place} secret-not-storable`),
     );
-    expect(places).toEqual(['0 /notes/pin', '1 /boxes/pin/content', '2 /key']);
-    expect(result.faults[0]).toMatchObject({
+    expect(result[0]?.faults?.[0]).toMatchObject({
       code: 'secret-not-storable',
       detail:
         'cannot be stored: the configuration outlives the process, and the key that seals secrets does not. ' +

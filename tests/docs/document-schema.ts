@@ -87,7 +87,9 @@ export function withRules({ zodSchema, jsonSchema }: Overridden): void {
   if (zodSchema === shape.instant) Object.assign(jsonSchema, { pattern: instantText.source });
   if (zodSchema === shape.sealableOptions || zodSchema === shape.sealableParameters)
     Object.assign(jsonSchema, { not: { required: ['sealed'] } });
-  if (zodSchema._zod.def.type === 'record') Object.assign(jsonSchema, { maxProperties: shape.mostMembers });
+  // The secrets of a map are counted apart.
+  if (zodSchema._zod.def.type === 'record')
+    Object.assign(jsonSchema, { maxProperties: 2 * shape.mostMembers });
 }
 
 /** The links of a kind, and the members that another one can replace. */

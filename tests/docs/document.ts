@@ -449,6 +449,6 @@ function meaningOf({ path }: Member, field: Field | undefined, texts: Texts): st
   return [
     field?.shape === shape.instant ? inDocument(told) : told,
     ...(field?.secret === undefined ? [] : ['**Secret:** no answer shows the value.']),
-    ...(field?.kept === false ? ['A store does not keep the value.'] : []),
+    ...(field?.seen === true ? ['A store does not keep the value.'] : []),
   ].join(' ');
 }

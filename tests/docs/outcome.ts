@@ -18,6 +18,7 @@ import {
 
 import { otherLife } from '../support/event-reader.ts';
 import { openRunning, type Running } from '../support/running-admin.ts';
+import { shown } from '../support/shown.ts';
 
 /** What became of a command. */
 interface Outcome {
@@ -35,7 +36,7 @@ interface Outcome {
 export type Look = (admin: Admin) => string;
 
 /** Whether the service is started. */
-const stateOfSales: Look = ({ snapshot }) => snapshot.services.find('sales')?.state ?? 'missing';
+const stateOfSales: Look = ({ snapshot }) => shown(snapshot.services.find('sales'))?.state ?? 'missing';
 
 const snapshot = createSnapshot({
   services: [{ name: 'Sales', router: 'readconnroute' }],

@@ -29,6 +29,7 @@ import { hold } from 'gateway-admin-core/testing';
 
 import { read } from '../support/project.ts';
 import { runAdmin } from '../support/running-admin.ts';
+import { shown as asShown } from '../support/shown.ts';
 
 /** The page, whose chapters of machines stand between two headings. The rest of the page is written by hand. */
 const page = 'docs/functions.md';
@@ -199,7 +200,8 @@ function snapshotMachine(
 }
 
 const server = { name: 'db', address: '10.0.0.1', port: 5432, protocol: 'pgbackend' };
-const wordsOf = (snapshot: Snapshot): readonly string[] => snapshot.servers.find('db')?.settings.state ?? [];
+const wordsOf = (snapshot: Snapshot): readonly string[] =>
+  asShown(snapshot.servers.find('db'))?.settings.state ?? [];
 const patchWords = (snapshot: Snapshot, words: readonly string[]): Decision =>
   patchServer(snapshot, 'db', [{ op: 'replace', path: '/state', value: words }], context);
 

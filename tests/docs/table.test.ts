@@ -221,7 +221,7 @@ const calls: Readonly<Record<CommandName, Command>> = {
   deleteResource: (snapshot, context) => library.deleteResource(snapshot, 'servers', 'Spare DB', context),
   createUser: (snapshot, context) =>
     library.createUser(snapshot, { name: 'eve', password: { sealed: 'x' } }, context),
-  changePassword: (snapshot, context) => library.changePassword(snapshot, 'ada', 'x', context),
+  changePassword: (snapshot, context) => library.changePassword(snapshot, 'ada', { sealed: 'x' }, context),
   deleteUser: (snapshot, context) => library.deleteUser(snapshot, 'ada', context),
   patchInterface: (snapshot, context) => library.patchInterface(snapshot, hold, context),
 };

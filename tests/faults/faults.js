@@ -226,9 +226,9 @@ export const faults = [
     commit: '95e52231',
     what: 'A drain wants a failed service to be failed again after its end.',
     kind: '--scenarios',
-    file: 'src/resources/service.ts',
-    from: 'wanted: ({ state }) => wantedState(state)',
-    to: "wanted: ({ state }) => state as 'started'",
+    file: 'src/resources/shared/drain.ts',
+    from: 'drain?.from ?? thing.state',
+    to: 'drain?.from ?? { ...thing, ...thing.seen }.state',
   },
   {
     name: 'creates-nothing-started',
@@ -236,7 +236,7 @@ export const faults = [
     what: 'What is created as started stays stopped.',
     kind: '--scenarios',
     file: 'src/resources/shared/membership.ts',
-    from: 'if (named.adoption?.steps.start === undefined) return create(snapshot, context);',
+    from: 'if (named.adoption?.start === undefined) return create(snapshot, context);',
     to: "if (named.collection !== '') return create(snapshot, context);",
   },
   {
@@ -362,7 +362,7 @@ export const faults = [
     what: 'A server that is in maintenance never leaves it.',
     kind: '--scenarios',
     file: 'src/resources/server.ts',
-    from: 'const words = wordsOfMonitor(report);',
-    to: 'const words = report;',
+    from: 'const { settings } = withUpdate(present, update);',
+    to: 'const { settings } = present.settings.state.length > 0 ? present : withUpdate(present, update);',
   },
 ];

@@ -152,9 +152,7 @@ function defines(route: BoundRoute, holds: (field: Field) => boolean): boolean {
 /** Whether a document may have the value of a field, and a definition may not. */
 function isSeen(field: Field): boolean {
   if (field.patched === false) return true;
-  return field.derived === true
-    ? field.accepts !== undefined
-    : (field.configured ?? field.kept) !== undefined;
+  return field.derived === true ? field.accepts !== undefined : (field.seen ?? field.wanted) !== undefined;
 }
 
 /** Whether a route deletes a resource of the gateway. */

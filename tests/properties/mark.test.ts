@@ -111,7 +111,7 @@ const carriers: readonly Carrier[] = [
       ...{ method: 'PATCH', path: '/users/ada' },
       body: [{ op: 'replace', path: '/password', value }],
     }),
-    transition: (hash) => (snapshot, context) => changePassword(snapshot, 'ada', hash, context),
+    transition: (hash) => (snapshot, context) => changePassword(snapshot, 'ada', { sealed: hash }, context),
   },
 ];
 

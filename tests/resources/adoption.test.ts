@@ -30,6 +30,7 @@ import {
   expectUnchanged,
   someTime,
 } from '../support/expect-decision.ts';
+import { shown } from '../support/shown.ts';
 
 type Collection = 'servers' | 'services' | 'monitors' | 'filters' | 'users';
 type Entry = Readonly<Record<string, unknown>>;
@@ -144,7 +145,7 @@ describe('adoptDocument', () => {
     ['db-serv-3', ['maintenance', 'running'], ['maintenance']],
   ])('takes over only maintenance of the status of a server: %s %p', (name, status, expected) => {
     const { next } = expectAccepted(adopting(sampleWith({ servers: { [name]: { status } } })));
-    expect(next.servers.find(name)?.settings.state).toEqual(expected);
+    expect(shown(next.servers.find(name))?.settings.state).toEqual(expected);
   });
 
   it('takes over what no client can change, links in any spelling, and unsets what the document leaves out', () => {
@@ -468,7 +469,7 @@ describe('the differences of a document', () => {
       .filter(({ adoption }) => adoption !== undefined)
       .flatMap(({ collection, fields }) =>
         fields.all
-          .filter(({ derived, kept, setting }) => derived !== true && kept !== false && setting === undefined)
+          .filter(({ derived, seen, setting }) => derived !== true && seen !== true && setting === undefined)
           .map(({ name }) => `${collection} ${name}`),
       );
 

@@ -21,6 +21,7 @@ import {
 
 import { configuration } from '../support/configuration.ts';
 import { readAll } from '../support/reading.ts';
+import { shown } from '../support/shown.ts';
 
 const at = (seconds: number): { readonly now: number; readonly actor: string } => ({
   now: seconds * 1000,
@@ -105,7 +106,7 @@ function written(decision: {
   readonly next: Snapshot;
   readonly events?: readonly { readonly type: string }[];
 }): string {
-  const { state = '', settings } = serviceIn(decision.next) ?? {};
+  const { state = '', settings } = shown(serviceIn(decision.next)) ?? {};
   const types = (decision.events ?? []).map(({ type }) => type.replace('service.', ''));
   return `${types.join(' ')} → ${state}${settings?.drain === undefined ? '' : ` from ${settings.drain.from}`}`;
 }
@@ -168,7 +169,7 @@ const table: readonly (readonly [string, Snapshot, readonly string[]])[] = [
     ],
   ],
   ...[given, failed].map((before): (typeof table)[number] => [
-    `drains, and was ${serviceIn(before)?.state ?? ''}`,
+    `drains, and was ${shown(serviceIn(before))?.state ?? ''}`,
     begin(before),
     [
       ' → stopped from started',
@@ -252,6 +253,7 @@ describe('the options of a drain', () => {
     [{ timeout: 31_536_001, then: 'close' }, '/timeout'],
     [{ timeout: 5, then: 'stop' }, '/then'],
     [{ reason: 'two\nlines' }, '/reason'],
+    [{ reason: '' }, '/reason'],
     [{ since: '2026-01-01T00:00:00Z' }, '/since'],
   ])('%j are refused at %s', (options, pointer) => {
     const decision = drain(given, 'servers', 'db-1', options as never, at(1));

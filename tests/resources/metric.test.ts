@@ -15,6 +15,7 @@ import * as fc from 'fast-check';
 import { givenDocuments } from '../support/arbitrary-document.ts';
 import { readExposition } from '../support/exposition.ts';
 import { runAdmin } from '../support/running-admin.ts';
+import { allShown, type Shown } from '../support/shown.ts';
 
 /** Each metric with its help and its type, in their order: the heads are those of any gateway. */
 const heads = readExposition(metricsOf(runAdmin({ snapshot: createSnapshot({}) }).admin)).map(
@@ -37,7 +38,7 @@ function figuresOf({ revision, services, servers, monitors, sessions }: Snapshot
   set('gateway_revision', {}, revision);
   for (const [code, level, count] of alertsOf({ services, servers, monitors }))
     set('gateway_alerts', { code, level }, count);
-  for (const { key, name, state, settings } of services) {
+  for (const { key, name, state, settings } of allShown(services)) {
     for (const each of ['started', 'stopped', 'failed'])
       set('gateway_service_state', { name, state: each }, each === state ? 1 : 0);
     set('gateway_service_draining', { name }, settings.drain === undefined ? 0 : 1);
@@ -47,41 +48,45 @@ function figuresOf({ revision, services, servers, monitors, sessions }: Snapshot
     const own = connections.filter(({ session }) => session.service === key);
     set('gateway_service_connections', { name }, own.length);
   }
-  for (const { key, name, settings } of servers) {
+  for (const { key, name, settings } of allShown(servers)) {
     for (const status of ['master', 'slave', 'synced', 'running', 'maintenance'] as const)
       set('gateway_server_status', { name, status }, settings.state.includes(status) ? 1 : 0);
     set('gateway_server_draining', { name }, settings.drain === undefined ? 0 : 1);
     set('gateway_server_connections', { name }, connections.filter(({ server }) => server === key).length);
   }
-  for (const { name, state } of monitors)
+  for (const { name, state } of allShown(monitors))
     for (const each of ['started', 'stopped', 'failed'])
       set('gateway_monitor_state', { name, state: each }, each === state ? 1 : 0);
   return figures;
 }
 
 /** The alerts, counted one by one. */
-function alertsOf({ services, servers, monitors }: Pick<Snapshot, 'services' | 'servers' | 'monitors'>) {
+function alertsOf(snapshot: Pick<Snapshot, 'services' | 'servers' | 'monitors'>) {
+  const [servers, served, watching] = [
+    allShown(snapshot.servers),
+    allShown(snapshot.services),
+    allShown(snapshot.monitors),
+  ];
   const usable = [...servers].filter(
     ({ settings: { state, drain } }) =>
       state.includes('running') && !state.includes('maintenance') && drain === undefined,
   );
   const links = usable.map(({ name }) => linkTo('servers', name));
-  const [served, watching] = [[...services], [...monitors]];
-  const isUnserved = ({ state, settings }: Service) =>
+  const isUnserved = ({ state, settings }: Shown<Service>) =>
     state === 'started' &&
     settings.servers.length > 0 &&
     !settings.servers.some((link) => links.includes(link));
   const isWatched = (link: string) =>
     watching.some(({ state, settings }) => state === 'started' && settings.servers.includes(link));
-  const isBlind = ({ state, settings }: Monitor) =>
+  const isBlind = ({ state, settings }: Shown<Monitor>) =>
     state === 'stopped' && !settings.servers.every((link) => isWatched(link));
-  const hasFailed = ({ state }: Service | Monitor) => state === 'failed';
+  const hasFailed = ({ state }: Shown<Service> | Shown<Monitor>) => state === 'failed';
   const down = [...servers].filter(({ settings }) => settings.state.length === 0);
-  const isListed = (server: Server, by: readonly Monitor[] = watching) =>
+  const isListed = (server: Shown<Server>, by: readonly Shown<Monitor>[] = watching) =>
     by.some(({ settings }) => settings.servers.includes(linkTo('servers', server.name)));
   const unseen = down.filter(({ status_since: since }) => since === undefined);
   const unlisted = [...servers].filter((server) => !isListed(server));
-  const isOld = (server: Server) =>
+  const isOld = (server: Shown<Server>) =>
     down.includes(server) || (server.status_since ?? server.status_reason) !== undefined;
   const looking = watching.filter(({ state }) => state === 'started');
   return [
@@ -183,7 +188,7 @@ describe('the metrics of a snapshot', () => {
     const label = 'C:\\new\n"line"\\';
     // No document can have such a name.
     const monitors = Object.create(snapshot.monitors, {
-      [Symbol.iterator]: { value: () => [{ name: label, state: 'started' }].values() },
+      [Symbol.iterator]: { value: () => [{ name: label, state: 'started', seen: {} }].values() },
     }) as object;
     const text = metricsOf({ snapshot: Object.freeze({ ...snapshot, monitors }), alerts: () => [] } as never);
     expect(text).toContain('gateway_monitor_state{name="C:\\\\new\\n\\"line\\"\\\\",state="started"} 1\n');

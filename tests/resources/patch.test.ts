@@ -28,6 +28,7 @@ import { allFaultsOf, server, service } from '../support/document-entry.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { expectAccepted, expectRefused, expectUnchanged } from '../support/expect-decision.ts';
 import { planted } from '../support/planted.ts';
+import { shown } from '../support/shown.ts';
 
 type Named = (
   snapshot: Snapshot,
@@ -62,7 +63,7 @@ describe('a patch', () => {
         { op: 'add', path: '/state/0', value: 'maintenance' },
         { op: 'test', path: '/port', value: 5432 },
       ),
-      servers.find('db-serv-1')?.settings,
+      shown(servers.find('db-serv-1'))?.settings,
       { ...servers.find('db-serv-1')?.settings, address: '10.1.1.1', state: inMaintenance },
     ],
     [
@@ -95,7 +96,8 @@ describe('a patch', () => {
     expect(effects).toMatchObject([{ operations }]);
     expect(operations).toHaveLength(2);
     const collection = next[`${kind}s` as 'servers' | 'services' | 'monitors'];
-    expect(collection.find(resource.split('/')[2] ?? '')).toMatchObject({
+    const key = resource.split('/')[2] ?? '';
+    expect(shown(collection.find(key))).toMatchObject({
       settings: after,
       version: { command: 1, live: 1 },
     });

@@ -44,6 +44,7 @@ import {
   someTime,
 } from '../support/expect-decision.ts';
 import { modelPatch, modelValueAt, textOf } from '../support/patch-model.ts';
+import { shown } from '../support/shown.ts';
 
 const sample = sampleSnapshot();
 
@@ -209,7 +210,7 @@ describe('reverting a patch', () => {
 function storedSettings(snapshot: Snapshot, event: Updated): object {
   const { services, servers, monitors, filters, interface: own } = snapshot;
   if ('service' in event) return services.find(event.service)?.settings ?? {};
-  if ('server' in event) return servers.find(event.server)?.settings ?? {};
+  if ('server' in event) return shown(servers.find(event.server))?.settings ?? {};
   if ('monitor' in event) return monitors.find(event.monitor)?.settings ?? {};
   if ('filter' in event) return filters.find(event.filter)?.settings ?? {};
   return own.settings;
@@ -301,7 +302,7 @@ describe('reverting a change of a status after the monitor has reported', () => 
     (operations: readonly Operation[]): Transition =>
     (snapshot, context) =>
       patchServer(snapshot, name, operations, context);
-  const stateOf = (snapshot: Snapshot): unknown => snapshot.servers.find(name)?.settings.state;
+  const stateOf = (snapshot: Snapshot): unknown => shown(snapshot.servers.find(name))?.settings.state;
   const set: Operation = { op: 'add', path: '/state/-', value: 'maintenance' };
   const clear: Operation = { op: 'remove', path: '/state/0' };
   const replace: Operation = { op: 'replace', path: '/state', value: ['maintenance'] };

@@ -35,6 +35,7 @@ import {
   expectUnchanged,
   someTime,
 } from '../support/expect-decision.ts';
+import { shown } from '../support/shown.ts';
 
 type State = 'started' | 'stopped' | 'failed';
 type Named = (snapshot: Snapshot, name: string, context: { now: number; actor?: string }) => Decision;
@@ -47,7 +48,7 @@ const machines = [
   {
     kind: 'service',
     step: { start: named(startService), stop: named(stopService) },
-    of: (snapshot: Snapshot) => snapshot.services.find('the-one'),
+    of: (snapshot: Snapshot) => shown(snapshot.services.find('the-one')),
     report: (state: Exclude<State, 'stopped'>, more: object = {}): HostReport => ({
       ...{ type: 'service.reported', service: 'the one', state, ...more },
     }),
@@ -55,7 +56,7 @@ const machines = [
   {
     kind: 'monitor',
     step: { start: named(startMonitor), stop: named(stopMonitor) },
-    of: (snapshot: Snapshot) => snapshot.monitors.find('the-one'),
+    of: (snapshot: Snapshot) => shown(snapshot.monitors.find('the-one')),
     report: (state: Exclude<State, 'stopped'>, more: object = {}): HostReport => ({
       ...{ type: 'monitor.reported', monitor: 'the one', state, ...more },
     }),
@@ -238,7 +239,7 @@ const patchServerBy =
   (snapshot, context) =>
     patchServer(snapshot, 'db-serv-1', operations, context);
 const wordsOf = (snapshot: Snapshot): readonly string[] =>
-  snapshot.servers.find('db-serv-1')?.settings.state ?? [];
+  shown(snapshot.servers.find('db-serv-1'))?.settings.state ?? [];
 const reportWords = (
   snapshot: Snapshot,
   status: readonly ServerStatusWord[],
@@ -369,7 +370,7 @@ describe('the status of a server', () => {
     const patched = (snapshot: Snapshot, now: number, ...operations: readonly Operation[]): Snapshot =>
       patchServer(snapshot, 'db-serv-1', operations, { now }).next;
     const told = (snapshot: Snapshot): unknown => {
-      const server = snapshot.servers.find('db-serv-1');
+      const server = shown(snapshot.servers.find('db-serv-1'));
       return [server?.status_since, server?.status_reason];
     };
     const maintenance = { path: '/state/0', value: 'maintenance' } as const;

@@ -30,9 +30,9 @@ const remove =
     deleteUser(snapshot, name, context);
 
 const change =
-  (name: string, passwordHash: string): Transition =>
+  (name: string, sealed: string): Transition =>
   (snapshot, context) =>
-    changePassword(snapshot, name, passwordHash, context);
+    changePassword(snapshot, name, { sealed }, context);
 
 const joan = { name: 'Joan99', password: { sealed: 'opaque' } };
 const required = { now: 5, authentication: 'required' } as const;
@@ -155,6 +155,14 @@ describe('changing a password', () => {
       });
     },
   );
+
+  it('is refused in plain text', () => {
+    const transition: Transition = (snapshot, context) =>
+      changePassword(snapshot, 'ada', 'planted' as never, context);
+    const problem = expectRefused(transition);
+    expect(problem.errors).toMatchObject([{ pointer: '/password', code: 'validation-failed' }]);
+    expect(JSON.stringify(problem)).not.toContain('planted');
+  });
 
   it('cannot be undone, because the event does not have the old hash', () => {
     const { events } = expectAccepted(change('ada', 'another'));

@@ -46,7 +46,8 @@ const fields: Readonly<
 };
 
 /** Waits for nothing, and changes nothing. */
-const nothing: Transition = (snapshot, context) => changePassword(snapshot, 'nobody', '', context);
+const nothing: Transition = (snapshot, context) =>
+  changePassword(snapshot, 'nobody', { sealed: '' }, context);
 
 export class Clients {
   readonly faults: string[] = [];

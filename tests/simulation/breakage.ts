@@ -122,7 +122,7 @@ export async function misreportedIn(
   // Whether it is awaited rests on what the monitors list.
   const isUnseen = (text: string): boolean =>
     [...admin.snapshot.servers].some(
-      ({ key, status_since: since }) => since === undefined && text === `server-down /servers/${key}`,
+      ({ key, seen }) => seen.status_since === undefined && text === `server-down /servers/${key}`,
     );
   // Of a service that lists no server, only the history tells whether it had one.
   const isEmpty = (text: string): boolean =>
@@ -173,9 +173,9 @@ function failuresIn({ state }: ScriptedGateway, { servers: shown }: Snapshot): r
   // A failed monitor looks at nothing, and has an alert of its own.
   const looking = monitors.filter((each) => each.state === 'started');
   const sightOf = (resource: string) => shown.find(resource.slice('/servers/'.length));
-  const isSeen = (resource: string): boolean => sightOf(resource)?.status_since !== undefined;
+  const isSeen = (resource: string): boolean => sightOf(resource)?.seen.status_since !== undefined;
   const isReported = (resource: string): boolean =>
-    isSeen(resource) || sightOf(resource)?.status_reason !== undefined;
+    isSeen(resource) || sightOf(resource)?.seen.status_reason !== undefined;
   const found: readonly (readonly [string, readonly { readonly resource: string }[]])[] = [
     [
       'server-down',

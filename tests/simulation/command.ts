@@ -27,6 +27,7 @@ import type { Random } from 'gateway-admin-core/testing';
 
 import { wholeOf } from '../support/closing.ts';
 import type { Change } from './model.ts';
+import { shown } from '../support/shown.ts';
 
 /** What a client asks for. */
 export interface ClientCommand {
@@ -119,7 +120,7 @@ function userCommand(random: Random, number: number): ClientCommand {
     ],
     [
       'user.patch',
-      (snapshot, context) => changePassword(snapshot, name, passwordHash, context),
+      (snapshot, context) => changePassword(snapshot, name, { sealed: passwordHash }, context),
       passwordHash,
     ],
     ['user.delete', (snapshot, context) => deleteUser(snapshot, name, context), undefined],
@@ -193,7 +194,7 @@ export function maintenanceCommand(random: Random): ClientCommand {
   return {
     kind: `patchServer state ${String(isOut)}`,
     step(snapshot, context) {
-      const words = snapshot.servers.find(name)?.settings.state ?? [];
+      const words = shown(snapshot.servers.find(name))?.settings.state ?? [];
       const found = words.filter((word) => word !== 'maintenance');
       const value = isOut ? ['maintenance', ...found] : found;
       return patchServer(snapshot, name, [{ op: 'replace', path: '/state', value }], context);

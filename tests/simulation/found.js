@@ -31,6 +31,7 @@ export const found = {
     ],
   ],
   '--fleet': [
+    [2789, 'a gateway had another time of day than its node, so that a new session came too late'],
     [
       18_028,
       'is said to differ: after a set-back, the same commands led to the same revision in another order',

@@ -242,8 +242,7 @@ function fieldsIn(last: ReadonlyMap<string, string>, { resource }: AdminEvent): 
 function stateAt(snapshot: Snapshot, link: string): string | undefined {
   const [, collection, name = ''] = link.split('/');
   const things = collection === 'monitors' ? snapshot.monitors : snapshot.services;
-  const state = things.find(name)?.state;
-  return state === 'failed' ? 'started' : state;
+  return things.find(name)?.state;
 }
 
 function linkKey(link: string): string {

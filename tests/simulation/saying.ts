@@ -5,6 +5,8 @@
 import type { HostReport, Snapshot } from 'gateway-admin-core';
 import type { Random, ScriptedState } from 'gateway-admin-core/testing';
 
+import { shown as asShown } from '../support/shown.ts';
+
 type Lifecycle = Extract<HostReport, { readonly type: 'service.reported' | 'monitor.reported' }>;
 
 /** What a gateway says of one service or monitor. */
@@ -73,7 +75,7 @@ export class Sayings {
   /** What is shown otherwise than the gateway has said, of what is shown in the state that the gateway has. */
   mistold({ services, monitors }: ScriptedState, shown: Snapshot): readonly string[] {
     return Object.entries({ ...services, ...monitors }).flatMap(([name, { state }]) => {
-      const thing: Shown | undefined = shown.services.find(name) ?? shown.monitors.find(name);
+      const thing: Shown | undefined = asShown(shown.services.find(name) ?? shown.monitors.find(name));
       const { reason, started } = this.#said.get(name) ?? {};
       const link = `/${name in services ? 'services' : 'monitors'}/${name}`;
       if (thing?.state !== state) return [];

@@ -198,7 +198,7 @@ describe('evolve', () => {
     {
       type: 'server.reported',
       server: 'db-serv-1',
-      status: sampleSnapshot().servers.find('db-serv-1')?.settings.state,
+      status: sampleSnapshot().servers.find('db-serv-1')?.seen.status,
     },
     { type: 'service.reported', service: 'my-service', state: 'started' },
   ]);

@@ -40,6 +40,7 @@ import type * as z from 'zod/mini';
 
 import { valuesOf } from './arbitrary-shape.ts';
 import { reportTable } from './internal.ts';
+import { shown } from './shown.ts';
 
 /** What is done to any snapshot. */
 export interface Act {
@@ -123,7 +124,7 @@ const deleted =
 /** Sets or clears the word of the administrator; the other words stay. */
 const maintenance = (wordsOf: (others: readonly string[]) => readonly string[]): Verb =>
   named('servers', (from, name, context) => {
-    const words = from.servers.find(name)?.settings.state ?? [];
+    const words = shown(from.servers.find(name))?.settings.state ?? [];
     const value = wordsOf(words.filter((word) => word !== 'maintenance'));
     return patchServer(from, name, [{ op: 'replace', path: '/state', value: [...value] }], context);
   });
@@ -240,7 +241,7 @@ export const verbs = {
   'users.patch':
     ({ pick, value }) =>
     (from, context) =>
-      changePassword(from, picked(from.users, pick), `hash ${String(value % 3)}`, context),
+      changePassword(from, picked(from.users, pick), { sealed: `hash ${String(value % 3)}` }, context),
   'users.delete': named('users', deleteUser),
   'interface.patch':
     ({ value }) =>

@@ -24,6 +24,7 @@ import { fieldTables } from './internal.ts';
 import { modelPatch, modelValueAt, placesIn } from './patch-model.ts';
 import { modelFields, type Members, type ModelResource } from './patch-rules-model.ts';
 import { readAll } from './reading.ts';
+import { shown } from './shown.ts';
 
 const transitions = {
   service: patchService,
@@ -72,7 +73,8 @@ export function patchSubject(
 
 /** The settings of a resource that a patch can write. */
 export function settingsOf({ kind, name }: Subject, snapshot: Snapshot): Members {
-  return patchable(snapshot[`${kind}s`].find(name)?.settings ?? {});
+  const thing = kind === 'server' ? shown(snapshot.servers.find(name)) : snapshot[`${kind}s`].find(name);
+  return patchable(thing?.settings ?? {});
 }
 
 /** The settings that a patch can write, of all settings. */

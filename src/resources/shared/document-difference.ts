@@ -3,7 +3,7 @@
  * operator.
  */
 import type { Named } from '../../core/collection.ts';
-import { storedValue, type Field } from '../../core/field.ts';
+import { asShown, storedValue, type Field } from '../../core/field.ts';
 import { parseLink } from '../../core/link.ts';
 import { nameKey } from '../../core/name.ts';
 import { isSealed, maskSecrets } from '../../core/secret.ts';
@@ -160,24 +160,22 @@ interface Pair extends NamedResources, Around {
 }
 
 function fieldDifferences(pair: Pair): readonly DocumentDifference[] {
-  const { fields, present, wanted, adoption } = pair;
-  const adopted = adoption?.adopted(present, wanted) ?? wanted.settings;
+  const { fields, present, wanted } = pair;
   return fields.all
-    .filter(({ derived, kept }) => derived !== true && kept !== false)
+    .filter(({ derived, seen }) => derived !== true && seen !== true)
     .flatMap((field) => {
-      const then = keptPart(field, storedValue(field, wanted, adopted) as Json | undefined);
+      const then = valueOf(field, wanted);
       const now = inOrderOf(field, valueOf(field, present), then);
       if (isSame(comparable(field, now), comparable(field, then))) return [];
-      return placesIn(pair, field, now, valueOf(field, wanted));
+      // An operator reads also what is seen.
+      if (field.wanted === undefined || field.setting === undefined) return placesIn(pair, field, now, then);
+      const [inUse, given] = [present, wanted].map((each) => valueOf(field, asShown(fields, each)));
+      return placesIn(pair, field, inUse, given);
     });
 }
 
 function valueOf(field: Field, resource: ConfiguredEntity): Json | undefined {
-  return keptPart(field, storedValue(field, resource, resource.settings) as Json | undefined);
-}
-
-function keptPart({ kept }: Field, value: Json | undefined): Json | undefined {
-  return typeof kept === 'function' && value !== undefined ? (kept(value as never) as Json) : value;
+  return storedValue(field, resource, resource.settings) as Json | undefined;
 }
 
 /**
@@ -247,7 +245,7 @@ function obstacleOf(pair: Pair, field: Field, then: Json | undefined): string | 
   const { collection, adoption } = pair;
   if (adoption === undefined) return notTaken(collection);
   const { links, name, setting, entries } = field;
-  const { start, add } = adoption.steps;
+  const { start, add } = adoption;
   const isAdopted =
     setting !== undefined ||
     (name === 'state' && start !== undefined) ||

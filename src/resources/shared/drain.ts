@@ -77,7 +77,7 @@ const longestDrain = 31_536_000;
 const asked = {
   timeout: z.exactOptional(z.int().check(z.minimum(1), z.maximum(longestDrain))),
   then: z.exactOptional(then),
-  reason: z.exactOptional(shape.text(1024)),
+  reason: z.exactOptional(shape.reason),
 };
 
 /** The checks that `timeout` and `then` are given together, or neither. */
@@ -137,7 +137,11 @@ export const serviceDrainField = {
 } as const;
 
 /** A resource that drains, or can drain. @internal */
-export type Drainable = ConfiguredEntity & { readonly settings: { readonly drain?: AnyDrain } };
+export type Drainable = ConfiguredEntity & {
+  /** Left out for a kind that does not start or stop. */
+  readonly state?: 'started' | 'stopped';
+  readonly settings: { readonly drain?: AnyDrain };
+};
 
 /** The drain of a service or server. @internal */
 export type AnyDrain = Omit<Drain, 'from'> & Partial<Pick<Drain, 'from'>>;
@@ -243,13 +247,11 @@ interface Steps<S extends State, T extends Drainable> {
   update(this: void, snapshot: S, thing: T, settings: T['settings'], context: Context): DecisionOf<S>;
   /** Starts or stops a resource without a look at its drain; left out for a kind that does neither. */
   move?(this: void, command: 'start' | 'stop', snapshot: S, thing: T, context: Context): DecisionOf<S>;
-  /** The state of a resource that callers want; left out for a kind that does not start or stop. */
-  wanted?(this: void, thing: T): 'started' | 'stopped';
 }
 
 /** Creates the drains of a kind. @internal */
 export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S, T>): Draining<S, T> {
-  const { events, effects, collection, update, move, wanted } = steps;
+  const { events, effects, collection, update, move } = steps;
   const combine = sequenceFor(events, effects, (problem) => problem);
   const changing = (thing: T, drain?: AnyDrain): TransitionOf<S> => {
     const { drain: _drain, ...rest } = thing.settings;
@@ -265,7 +267,7 @@ export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S,
   return {
     begin(snapshot, thing, options, context) {
       const { drain } = thing.settings;
-      const next = nextDrain(drain, options, context, drain?.from ?? wanted?.(thing));
+      const next = nextDrain(drain, options, context, drain?.from ?? thing.state);
       const isEqual = drain !== undefined && sameJson(withoutActor(drain), withoutActor(next));
       if (isEqual) return unchanged(snapshot, [linkOf(collection, thing)]);
       // Stopped first: an undo then ends the drain before it starts the service.
@@ -291,7 +293,7 @@ export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S,
  *
  * @internal
  */
-export function undrained<T extends Drainable & { readonly state: string }>(service: T): T {
+export function undrained<T extends Drainable>(service: T): T {
   const { drain, ...settings } = service.settings;
   if (drain === undefined || service.state === 'stopped') return service;
   return { ...service, settings: Object.freeze(settings) };

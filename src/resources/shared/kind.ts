@@ -44,7 +44,7 @@ export interface Kind<S extends State, E extends EventBase, F extends EffectBase
 export interface NamedResources<S extends State = State> extends Named<ConfiguredEntity> {
   readonly fields: Fields;
   /** The part that a running interface takes over from a gateway document; left out if there is none. */
-  readonly adoption?: Adoption;
+  readonly adoption?: AdoptionSteps;
   /** How a resource drains; left out if none does. */
   readonly draining?: Draining<State, never>;
   /** A further change of a snapshot when a resource with links comes or goes; left out if there is none. */
@@ -72,13 +72,6 @@ export interface Draining<S extends State = State, T = ConfiguredEntity> {
     thing: T,
     context: Context,
   ): DecisionOf<S> | undefined;
-}
-
-/** The part of a kind that a running interface can take over. @internal */
-export interface Adoption {
-  /** The settings of the document, with everything that the host reports as at present. */
-  adopted(this: void, present: ConfiguredEntity, wanted: ConfiguredEntity): object;
-  readonly steps: AdoptionSteps;
 }
 
 /**
@@ -113,7 +106,7 @@ export function takeStep<S extends State>(
 ): TransitionOf<S> {
   return (snapshot, context) => {
     const present = find(snapshot, named, key);
-    const decide = named.adoption?.steps[step];
+    const decide = named.adoption?.[step];
     return present === undefined || decide === undefined
       ? unchanged(snapshot, [])
       : (decide(snapshot, present, wantedOf(present), context) as DecisionOf<S>);

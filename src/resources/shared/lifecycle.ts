@@ -24,6 +24,7 @@ import type { ReportTable } from '../../core/report.ts';
 import { linkTo } from '../../core/link.ts';
 import * as shape from '../../core/shape.ts';
 import { cutToBytes } from '../../core/text.ts';
+import { sameJson, type Json } from '../../json/value.ts';
 import { quoted } from '../../problem.ts';
 import { linkOf, replace, shownVersion, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
 import type { About, AdoptionSteps } from './kind.ts';
@@ -34,10 +35,10 @@ import { commandRoute, endpointOf, type KindRoute } from './route.ts';
 const longestReason = 1024;
 
 /** The row of a field with a reason. @internal */
-export const reasonField = { shape: shape.text(longestReason), optional: true, kept: false } as const;
+export const reasonField = { shape: shape.text(longestReason), optional: true, seen: true } as const;
 
 /** The row of a field that says since when something is as the host sees it. @internal */
-export const sinceField = { shape: shape.instant, time: 'iso8601', optional: true, kept: false } as const;
+export const sinceField = { shape: shape.instant, time: 'iso8601', optional: true, seen: true } as const;
 
 /**
  * The state of a service or monitor. Only a report of the host leads to `failed`; the host then retries on its own.
@@ -71,25 +72,20 @@ export const lifecycle = defineLifecycle<LifecycleState, LifecycleInput>({
   failed: { start: 'started', stop: 'stopped', 'report-failed': 'failed', 'report-started': 'started' },
 });
 
-/** The state that callers want. A failed service or monitor is wanted. @internal */
-export function wantedState(state: LifecycleState): 'started' | 'stopped' {
-  return state === 'stopped' ? 'stopped' : 'started';
-}
-
 /** The fields of a lifecycle. @internal */
 export const lifecycleFields = {
   state: {
     shape: z.enum(['started', 'stopped', 'failed']),
-    defined: z.enum(['started', 'stopped']),
     default: 'started',
-    kept: wantedState,
+    // A failed service or monitor is wanted.
+    wanted: z.enum(['started', 'stopped']),
   },
   state_reason: reasonField,
   state_since: sinceField,
 } as const;
 
-/** What the host sees of a service or monitor that is wanted. @internal */
-interface Seen {
+/** What the host reports of a service or monitor that is wanted. @internal */
+interface Reported {
   /** Whether the service or monitor runs. */
   readonly state: 'started' | 'failed';
   /** Why the service or monitor has failed, for operators. */
@@ -100,7 +96,7 @@ interface Seen {
 
 /** The events of a lifecycle. @internal */
 export type LifecycleEvent<K extends string> = About<K> &
-  (EventHead<`${K}.started` | `${K}.stopped`> | (EventHead<`${K}.reported`> & Seen));
+  (EventHead<`${K}.started` | `${K}.stopped`> | (EventHead<`${K}.reported`> & Reported));
 
 /**
  * The effects of a lifecycle. A start says from which state: a start of a failed service or monitor is not undone,
@@ -120,26 +116,43 @@ type LifecycleDecision<S, K extends string> = DecisionOf<S, LifecycleEvent<K>, L
  *
  * @internal
  */
-export type LifecycleReport<K extends string> = About<K> & { readonly type: `${K}.reported` } & Seen;
+export type LifecycleReport<K extends string> = About<K> & { readonly type: `${K}.reported` } & Reported;
 
-/** The state of a service or monitor, and the reason for it. @internal */
-export interface Lived {
-  /** State of the service or monitor. */
-  readonly state: LifecycleState;
-  /** Why the service or monitor has failed, in the words of the host; left out unless it has failed with a reason. */
+/**
+ * The state of a service or monitor that callers want.
+ *
+ * @public
+ */
+export type WantedState = 'started' | 'stopped';
+
+/**
+ * What the host has seen of a monitor since its last start. Belongs to one life of the gateway.
+ *
+ * @public
+ */
+export interface SeenRun {
+  /** The state that is shown in place of the wanted one; left out unless the host has seen a failure. */
+  readonly state?: 'failed';
+  /** Why it has failed, in the words of the host; left out unless it has failed with a reason. */
   readonly state_reason?: string;
-  /**
-   * Since when the service or monitor has failed, in milliseconds since 1970-01-01T00:00:00Z; left out unless failed.
-   */
+  /** Since when it has failed, in milliseconds since 1970-01-01T00:00:00Z; left out unless it has failed. */
   readonly state_since?: number;
 }
 
 /** A resource that starts and stops. @internal */
-type Thing = ConfiguredEntity & Lived;
+export interface Lived extends ConfiguredEntity {
+  readonly state: WantedState;
+  readonly seen: SeenRun;
+}
+
+/** The state that clients see. @internal */
+export function shownState({ state, seen }: Pick<Lived, 'state' | 'seen'>): LifecycleState {
+  return seen.state ?? state;
+}
 
 /** The lifecycle of one kind. `S` is the snapshot. @internal */
 export interface KindLifecycle<S extends State, K extends Singular> {
-  readonly named: Named<Thing, K>;
+  readonly named: Named<Lived, K>;
   readonly events: EventTable<S, LifecycleEvent<K>>;
   readonly instead?: Instead<S> | undefined;
 }
@@ -155,29 +168,24 @@ type Instead<S> = (
 
 type Command = 'start' | 'stop';
 
-/** A copy of a service or monitor that is being changed. */
-type Draft = Omit<Thing, keyof Lived> & { -readonly [M in keyof Lived]: Lived[M] } & {
-  started?: number;
-  startAssumed?: true;
-};
-
-interface LifecycleHooks<S> {
+interface LifecycleHooks<S, T extends Lived> {
   readonly instead?: Instead<S>;
-  readonly onStart?: (this: void, draft: Draft, at: number) => void;
-  readonly onFail?: (this: void, draft: Draft) => void;
+  /** Keeps a started resource consistent. */
+  readonly onStart?: (this: void, thing: T) => T;
+  /** What is seen of a start at a time, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly seenStart?: (this: void, at: number) => T['seen'];
 }
 
 /**
  * Creates the lifecycle of a kind: its events, and the undo of each event.
  *
  * @param named - the collection of the kind
- * @param hooks - `onStart` takes the time of a start into the draft, in milliseconds since 1970-01-01T00:00:00Z;
- *   `onFail` changes the draft when the host reports a failure; `instead` decides a command about a thing that drains
+ * @param hooks - `instead` decides a command about a thing that drains
  * @internal
  */
-export function lifecycleOf<S extends State, K extends Singular>(
-  named: Named<Thing, K>,
-  { onStart, onFail, instead }: LifecycleHooks<S> = {},
+export function lifecycleOf<S extends State, K extends Singular, T extends Lived = Lived>(
+  named: Named<T, K>,
+  { instead, onStart = (thing) => thing, seenStart = () => ({}) }: LifecycleHooks<S, T> = {},
 ): KindLifecycle<S, K> {
   const kind = named.singular;
   const events = {
@@ -185,15 +193,18 @@ export function lifecycleOf<S extends State, K extends Singular>(
       origin: 'command',
       effect: `${kind}.start`,
       revert: opposite('stop'),
-      evolve: becomes('started', onStart),
+      // What was seen before belongs to an earlier run.
+      evolve: wants((before, at) =>
+        onStart({ ...before, state: 'started', seen: Object.freeze(seenStart(at)) }),
+      ),
     },
     [`${kind}.stopped`]: {
       origin: 'command',
       effect: `${kind}.stop`,
       revert: opposite('start'),
-      evolve: becomes('stopped'),
+      evolve: wants((before) => ({ ...before, state: 'stopped', seen: withoutFailure(before.seen) })),
     },
-    [`${kind}.reported`]: { origin: 'report', evolve: seen },
+    [`${kind}.reported`]: { origin: 'report', evolve: sees },
   };
   // The cast is needed because the compiler does not see that the computed keys are the event types of the kind.
   const machine = { named, events: events as unknown as KindLifecycle<S, K>['events'], instead };
@@ -204,48 +215,46 @@ export function lifecycleOf<S extends State, K extends Singular>(
       decideLifecycle(machine, command, snapshot, event[kind], context);
   }
 
-  function becomes(state: LifecycleState, change?: (draft: Draft, at: number) => void) {
+  function wants(copy: (before: T, at: number) => T) {
     return (snapshot: S, event: About<K> & { readonly at: number }, by: Change): S =>
-      replace(snapshot, named, event[kind], by, (before) => {
-        const draft = entering(before, state);
-        change?.(draft, event.at);
-        return draft;
-      });
+      replace(snapshot, named, event[kind], by, (before) => copy(before, event.at));
   }
 
-  function seen(snapshot: S, event: About<K> & Seen & { readonly at: number }, by: Change): S {
+  function sees(snapshot: S, event: About<K> & Reported & { readonly at: number }, by: Change): S {
     return replace(snapshot, named, event[kind], by, (before) => {
-      const next = nextState(lifecycle, before.state, `report-${event.state}`);
-      if (next === 'stopped') return before;
-      const draft: Draft = entering(before, next);
-      if (next === 'failed') {
-        draft.state_since ??= event.at;
-        if (event.reason !== undefined) draft.state_reason = event.reason;
-        onFail?.(draft);
-      } else if (event.started !== undefined) onStart?.(draft, event.started);
-      return isSame(before, draft) ? before : draft;
+      // No report changes what is stopped; see the table `lifecycle`.
+      if (before.state === 'stopped') return before;
+      const { state, started } = event;
+      const start = started === undefined ? {} : seenStart(started);
+      const seen =
+        state === 'failed' ? failing(before.seen, event) : { ...withoutFailure(before.seen), ...start };
+      return sameJson(seen as Json, before.seen as Json) ? before : { ...before, seen: Object.freeze(seen) };
     });
   }
 }
 
-/** A copy in a state. A reason belongs to a failure alone, and stays as long as the failure. */
-function entering(before: Thing, state: LifecycleState): Draft {
-  if (state === 'failed' || before.state !== 'failed') return { ...before, state };
-  const { state_reason: _reason, state_since: _since, ...rest } = before;
-  return { ...rest, state };
+/** What is seen of a failure. A reason stays as long as the failure, and a start that was assumed was none. */
+function failing(before: Seen, { at, reason }: Reported & { readonly at: number }): Seen {
+  return {
+    ...(before.startAssumed === true ? {} : before),
+    state: 'failed',
+    ...(before.state === 'failed' ? {} : { state_since: at }),
+    ...(reason === undefined ? {} : { state_reason: reason }),
+  };
 }
 
-/** Whether a copy has the members of the original. */
-function isSame(before: Thing, draft: object): boolean {
-  const members = Object.entries(draft);
-  if (members.length !== Object.keys(before).length) return false;
-  return members.every(([name, value]) => before[name as keyof Thing] === value);
+/** What can be seen of a service or monitor. */
+type Seen = SeenRun & { readonly started?: number; readonly startAssumed?: true };
+
+function withoutFailure<T extends SeenRun>(seen: T): T {
+  const { state: _state, state_reason: _reason, state_since: _since, ...rest } = seen;
+  return Object.freeze(rest) as T;
 }
 
 /** Gives the undo of the effects of a lifecycle: start undoes stop, stop undoes start. @internal */
 export function lifecycleEffects<K extends Singular>({
   singular: kind,
-}: Named<Thing, K>): EffectTable<LifecycleEffect<K>> {
+}: Named<Lived, K>): EffectTable<LifecycleEffect<K>> {
   const effects = {
     [`${kind}.start`]: {
       aspect: 'state',
@@ -263,7 +272,7 @@ export function lifecycleEffects<K extends Singular>({
 
 /** Gives the events that follow from the reports of a lifecycle. @internal */
 export function lifecycleReports<K extends Singular>(
-  named: Named<Thing, K>,
+  named: Named<Lived, K>,
 ): ReportTable<State, LifecycleReport<K>, LifecycleEvent<K>> {
   const { collection, singular: kind } = named;
   const type = `${kind}.reported` as const;
@@ -279,32 +288,18 @@ export function lifecycleReports<K extends Singular>(
       aspect: 'state',
       resource: (report: About<K>) => linkTo(collection, report[kind]),
     },
-    began: (report: About<K> & Seen) => ({ link: linkTo(collection, report[kind]), at: report.started }),
-    event(snapshot: State, report: About<K> & Seen, at: number) {
+    began: (report: About<K> & Reported) => ({ link: linkTo(collection, report[kind]), at: report.started }),
+    event(snapshot: State, report: About<K> & Reported, at: number) {
       const { reason, ...rest } = report;
       const found = reported(snapshot, named, report[kind]);
       if ('contradiction' in found) return found;
       if (found.state === 'stopped' && report.state === 'started')
         return { contradiction: `says that the ${kind} ${quoted(found.name)} runs, which is stopped` };
-      const seen = { ...rest, ...(reason === undefined ? {} : { reason: readableReason(reason) }) };
-      if (!isNews(kind, found, seen)) return undefined;
-      return { ...seen, type, at, resource: linkOf(collection, found), [kind]: found.key };
+      const why = reason === undefined ? {} : { reason: readableReason(reason) };
+      return { ...rest, ...why, type, at, resource: linkOf(collection, found), [kind]: found.key };
     },
   };
   return { [type]: row } as unknown as ReturnType<typeof lifecycleReports<K>>;
-}
-
-/** Whether a report says more than the snapshot. A monitor shows no time of its start. */
-function isNews(
-  kind: string,
-  thing: Thing & { readonly started?: number },
-  { state, reason, started }: Seen,
-): boolean {
-  const next = nextState(lifecycle, thing.state, `report-${state}`);
-  if (next === 'stopped') return false;
-  if (next !== thing.state) return true;
-  if (state === 'failed') return reason !== undefined && reason !== thing.state_reason;
-  return kind === 'service' && started !== undefined && started !== thing.started;
 }
 
 /** Decides a command about the resource of a name: one event and one effect, or unchanged. @internal */
@@ -324,7 +319,7 @@ function decideFound<S extends State, K extends Singular>(
   machine: KindLifecycle<S, K>,
   command: Command,
   snapshot: S,
-  thing: Thing,
+  thing: Lived,
   context: Context,
 ): LifecycleDecision<S, K> {
   const instead = machine.instead?.(command, snapshot, thing as never, context);
@@ -338,15 +333,16 @@ export function decideMove<S extends State, K extends Singular>(
   { named: { collection, singular: kind }, events }: KindLifecycle<S, K>,
   command: Command,
   snapshot: S,
-  thing: Thing,
+  thing: Lived,
   context: Context,
 ): LifecycleDecision<S, K> {
   const resource = linkOf(collection, thing);
-  const state = nextState(lifecycle, thing.state, command);
-  if (state === thing.state) return unchanged(snapshot, [resource]);
+  const present = shownState(thing);
+  const state = nextState(lifecycle, present, command);
+  if (state === present) return unchanged(snapshot, [resource]);
   const about = { [kind]: thing.key };
   const event = { type: `${kind}.${state}`, ...eventHead(resource, context), ...about };
-  const from = command === 'start' ? { from: thing.state } : {};
+  const from = command === 'start' ? { from: present } : {};
   const effect = { type: `${kind}.${command}`, resource, ...about, ...from };
   // The casts are needed because a computed member is lost on the types.
   const change = { events: [event] as never, effects: [effect] as never };
@@ -358,9 +354,9 @@ export function lifecycleSteps<S extends State, K extends Singular>(
   machine: KindLifecycle<S, K>,
 ): Pick<AdoptionSteps, 'stop' | 'start'> {
   const step =
-    (command: Command, to: LifecycleState) =>
-    (snapshot: S, present: Thing, wanted: Thing, context: Context): LifecycleDecision<S, K> =>
-      wantedState(wanted.state) === to && wantedState(present.state) !== to
+    (command: Command, to: WantedState) =>
+    (snapshot: S, present: Lived, wanted: Lived, context: Context): LifecycleDecision<S, K> =>
+      wanted.state === to && present.state !== to
         ? decideFound(machine, command, snapshot, present, context)
         : unchanged(snapshot, []);
   return { stop: step('stop', 'stopped'), start: step('start', 'started') };
@@ -373,7 +369,7 @@ export function lifecycleRoutes<S extends State, K extends Singular>(
   const { named } = machine;
   const { collection, singular } = named;
   return (['stop', 'start'] as const).map((command) =>
-    commandRoute<Thing>({
+    commandRoute<Lived>({
       ...endpointOf(named, command),
       role: 'operator',
       aliases: [`/${collection}/:name/${command}`],

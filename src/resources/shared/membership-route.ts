@@ -2,8 +2,8 @@
  * The routes of a collection whose resources can be created and deleted.
  */
 import { refusedFor, type Context, type DecisionOf } from '../../core/decision.ts';
-import { definitionShape, sealDefinition } from '../../core/definition-seal.ts';
-import type { Fields } from '../../core/field.ts';
+import { definitionShape, type Fields } from '../../core/field.ts';
+import { sealDefinition } from '../../core/seal.ts';
 import { commandQuery, type CommandRoute, type ItemRoute } from '../../http/route.ts';
 import { isObject, type Json } from '../../json/value.ts';
 import { ok } from '../../problem.ts';

@@ -22,15 +22,16 @@ import {
   type EventTable,
   type TransitionOf,
 } from '../../core/decision.ts';
-import { configuredFields, saveFields, type Field, type Fields } from '../../core/field.ts';
+import { saveFields, type Field, type Fields } from '../../core/field.ts';
 import { hasSecret } from '../../core/secret.ts';
+import { mapEntries, misplacedFaults } from '../../core/secret-entry.ts';
 import { oneForEachPointer, parseShape } from '../../core/shape.ts';
 import { initialVersion, nextVersion } from '../../core/version.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import { ok, problem, problemOf, quoted, type Fault, type Problem, type Result } from '../../problem.ts';
 import { checkEntry, loadEntity, reservedFaults } from '../../snapshot/entry.ts';
-import { isSecretIn, misplacedSecrets } from '../../snapshot/secret-parameter.ts';
+import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import {
   find,
   linkOf,
@@ -151,7 +152,7 @@ export function membershipOf<S extends State>(
       }
       const { value: wanted } = checked;
       const create = creating(named, wanted);
-      if (named.adoption?.steps.start === undefined) return create(snapshot, context);
+      if (named.adoption?.start === undefined) return create(snapshot, context);
       const start = takeStep<S>('start', named, wanted.key, () => wanted);
       return combine([create, start])(snapshot, context);
     },
@@ -295,7 +296,7 @@ function withoutLinks({ fields }: NamedResources, { settings }: ConfiguredEntity
 export function definitionOf(named: NamedResources, thing: ConfiguredEntity): JsonObject {
   const entry = configurationOf(named, thing);
   // What starts is created first, so that no report can come before.
-  return named.adoption?.steps.start === undefined ? entry : { ...entry, state: 'stopped' };
+  return named.adoption?.start === undefined ? entry : { ...entry, state: 'stopped' };
 }
 
 function isDefinedAs(named: NamedResources, thing: ConfiguredEntity, definition: JsonObject): boolean {
@@ -309,7 +310,7 @@ function isDefinedAs(named: NamedResources, thing: ConfiguredEntity, definition:
 }
 
 function configurationOf({ fields }: NamedResources, thing: ConfiguredEntity): JsonObject {
-  return configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
+  return saveFields(fields, thing, thing.settings) as JsonObject;
 }
 
 /**
@@ -370,7 +371,7 @@ function checkDefinition(
     ...seenFaults(fields, definition),
     ...faults,
     // A secret parameter comes in sealed, and only a declared name is secret.
-    ...misplacedSecrets(fields, definition, isSecretIn(snapshot)),
+    ...misplacedFaults(mapEntries(fields.all, definition), isSecretIn(snapshot)),
   ]);
   return thing && all.length === 0 ? ok(thing) : { ok: false, problem: problemOf(all) };
 }
@@ -378,14 +379,14 @@ function checkDefinition(
 /** The faults of what the gateway counts or sees: no definition can have these members and values. */
 function seenFaults({ all }: Fields, definition: Json): readonly Fault[] {
   const code = 'field-not-modifiable';
-  return all.flatMap(({ name, derived, accepts, kept, defined, shape }): readonly Fault[] => {
+  return all.flatMap(({ name, derived, accepts, seen, wanted, shape }): readonly Fault[] => {
     const given = isObject(definition) ? definition[name] : undefined;
     if (given === undefined) return [];
-    if (derived === true ? accepts !== undefined : kept === false) {
+    if (derived === true ? accepts !== undefined : seen === true) {
       const detail = 'is what the gateway counts or sees: leave the member out';
       return [{ pointer: formatPointer([name]), code, detail }];
     }
-    const parsed = defined && parseShape(defined, given, [name]);
+    const parsed = wanted && parseShape(wanted, given, [name]);
     if (parsed?.ok !== false) return [];
     if (!parseShape(shape, given).ok) return parsed.faults;
     return parsed.faults.map((fault) => ({

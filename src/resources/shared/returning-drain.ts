@@ -11,7 +11,6 @@ import type { Operation, ParsedOperation } from '../../json/patch.ts';
 import { sameJson, type Json } from '../../json/value.ts';
 import { drainingIn, drains, find, linkOf, put, type State } from '../../snapshot/state.ts';
 import type { AnyDrain, Drainable } from './drain.ts';
-import { wantedState, type LifecycleState } from './lifecycle.ts';
 
 /** Settings that a change brings back, and the note about a deadline that they have lost. @internal */
 export interface BroughtBack<T> {
@@ -188,10 +187,9 @@ function isEqualTo(inUse: AnyDrain | undefined, asked: AnyDrain, now: number): i
   return sameJson(present, asked) || sameJson(present, drainBroughtBack(asked, now));
 }
 
-function withDrainOf(drain: AnyDrain, wanted: Drainable & { readonly state?: LifecycleState }): Drainable {
+function withDrainOf(drain: AnyDrain, wanted: Drainable): Drainable {
   const { state } = wanted;
-  const [stopped, after] =
-    state === undefined ? [{}, {}] : [{ state: 'stopped' }, { from: wantedState(state) }];
+  const [stopped, after] = state === undefined ? [{}, {}] : [{ state: 'stopped' } as const, { from: state }];
   const settings = { ...wanted.settings, drain: Object.freeze({ ...drain, ...after }) };
   return { ...wanted, ...stopped, settings: Object.freeze(settings) };
 }

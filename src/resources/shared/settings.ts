@@ -6,7 +6,6 @@ import {
   accepted,
   eventHead,
   refused,
-  refusedFor,
   unchanged,
   type Change,
   type Context,
@@ -16,7 +15,8 @@ import {
   type EventHead,
   type EventTable,
 } from '../../core/decision.ts';
-import type { Fields } from '../../core/field.ts';
+import { shownSettings, type Fields } from '../../core/field.ts';
+import type { SealedOperation } from '../../core/patch-rule.ts';
 import {
   adoptSettings,
   patchSettings,
@@ -28,7 +28,7 @@ import {
   type PatchView,
 } from '../../core/patch-view.ts';
 import type { Note } from '../../core/note.ts';
-import { sealOperations } from '../../core/patch-seal.ts';
+import { sealOperations } from '../../core/seal.ts';
 import { parseShape, type ObjectShape } from '../../core/shape.ts';
 import { createTimeFormat } from '../../core/time.ts';
 import {
@@ -52,7 +52,7 @@ import {
   type ConfiguredEntity,
   type State,
 } from '../../snapshot/state.ts';
-import type { About, Adoption, AdoptionSteps } from './kind.ts';
+import type { About, AdoptionSteps } from './kind.ts';
 import { finder, linkOfCollection, lookUp, unresolvedCollections } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
 import { broughtBack, inverseAsBroughtBack } from './returning-drain.ts';
@@ -75,8 +75,6 @@ interface Rules<S extends State, T extends ConfiguredEntity> extends PatchHooks<
    * Applies an update to a copy of a resource that may have changed since the decision. Default: {@link mergeUpdate}.
    */
   merge?(this: void, present: T, update: Changed<T['settings']> & { readonly at: number }): T;
-  /** Gives the settings of a document, with everything that the host reports as at present. Default: `given`. */
-  adopted?(this: void, present: T['settings'], given: T['settings']): T['settings'];
   /** A further change of the snapshot together with the settings. */
   after?(this: void, snapshot: S, update: Changed<T['settings']>, change: Change): S;
 }
@@ -172,12 +170,13 @@ export function decidePatch<S extends State, T extends ConfiguredEntity, K exten
 function decideFound<S extends State, T extends ConfiguredEntity, K extends Singular>(
   settings: KindSettings<S, T, K>,
   snapshot: S,
-  thing: T,
-  operations: readonly ParsedOperation[],
+  found: T,
+  operations: readonly SealedOperation[],
   context: Context,
 ): UpdateDecision<S, T, K> {
+  const thing = asPatched(settings, found);
   const shown = (): JsonObject =>
-    settings.represent(snapshot, thing, { times: context.times ?? utc }) as unknown as JsonObject;
+    settings.represent(snapshot, found, { times: context.times ?? utc }) as unknown as JsonObject;
   const patched = patchSettings(
     viewIn(settings, snapshot),
     shown,
@@ -223,28 +222,29 @@ function revertUpdate<S extends State, T extends ConfiguredEntity, K extends Sin
   const { named } = settings;
   const found = lookUp(snapshot, named, event[named.singular]);
   if (!found.ok) return refused(snapshot, found.problem, [linkOfCollection(named)]);
-  const [view, names, present] = [viewIn(settings, snapshot), nameFinder(snapshot), found.value.settings];
+  const [view, names, thing] = [
+    viewIn(settings, snapshot),
+    nameFinder(snapshot),
+    asPatched(settings, found.value),
+  ];
+  const { settings: present } = thing;
   const inverse = inverseAsBroughtBack(parsed.value, context.now, present);
   const reverted = revertSettings(view, present, inverse, names);
-  if (!reverted.ok) return decideUpdate(settings, snapshot, found.value, reverted, context);
+  if (!reverted.ok) return decideUpdate(settings, snapshot, thing, reverted, context);
   const { after } = reverted.value;
-  const back = broughtBack(linkOf(named.collection, found.value), after, context.now, present);
+  const back = broughtBack(linkOf(named.collection, thing), after, context.now, present);
   const taken = back.settings === after ? reverted : adoptSettings(view, present, back.settings, names);
-  return decideUpdate(settings, snapshot, found.value, taken, context, back.notes);
+  return decideUpdate(settings, snapshot, thing, taken, context, back.notes);
 }
 
 /** Creates the adoption of a kind: its settings, and the other steps. @internal */
 export function adoptionOf<S extends State, T extends ConfiguredEntity, K extends Singular>(
   settings: KindSettings<S, T, K>,
   others: Omit<AdoptionSteps, 'update'> = {},
-): Adoption {
-  const adopted = (present: T, wanted: T): T['settings'] => {
-    const [now, then] = [present.settings, wanted.settings];
-    return settings.adopted?.(now, then) ?? then;
-  };
+): AdoptionSteps {
   const update = (snapshot: S, present: T, wanted: T, context: Context): UpdateDecision<S, T, K> =>
-    decideSettings(settings, snapshot, present, adopted(present, wanted), context);
-  return { adopted, steps: { update, ...others } };
+    decideSettings(settings, snapshot, present, wanted.settings, context);
+  return { update, ...others };
 }
 
 /**
@@ -257,10 +257,27 @@ export function decideSettings<S extends State, T extends ConfiguredEntity, K ex
   wanted: T['settings'],
   context: Context,
 ): UpdateDecision<S, T, K> {
-  const taken = adoptSettings(viewIn(settings, snapshot), thing.settings, wanted, nameFinder(snapshot));
-  return decideUpdate(settings, snapshot, thing, taken, context);
+  const present = asPatched(settings, thing);
+  const after = asPatched(settings, { ...thing, settings: wanted });
+  const taken = adoptSettings(
+    viewIn(settings, snapshot),
+    present.settings,
+    after.settings,
+    nameFinder(snapshot),
+  );
+  return decideUpdate(settings, snapshot, present, taken, context);
 }
 
+/** A resource with the settings that a patch sees. */
+function asPatched<S extends State, T extends ConfiguredEntity, K extends Singular>(
+  { fields }: KindSettings<S, T, K>,
+  thing: T,
+): T {
+  const settings = shownSettings(fields, thing);
+  return settings === thing.settings ? thing : { ...thing, settings };
+}
+
+/** @param thing - the resource with the settings that a patch sees */
 function decideUpdate<S extends State, T extends ConfiguredEntity, K extends Singular>(
   { named: { collection, singular: kind }, fields, events }: KindSettings<S, T, K>,
   snapshot: S,
@@ -272,7 +289,7 @@ function decideUpdate<S extends State, T extends ConfiguredEntity, K extends Sin
   const resource = linkOf(collection, thing);
   if (!patched.ok)
     return refused(snapshot, patched.problem, [resource, ...unresolvedCollections(fields, patched.problem)]);
-  const before = thing.settings;
+  const { settings: before } = thing;
   const { after, operations, inverse } = patched.value;
   if (after === before) return unchanged(snapshot, [resource], notes);
   // An undo comes later than the event, so another field can be in the way.
@@ -318,11 +335,9 @@ export function patchRoute<S extends State, T extends ConfiguredEntity, K extend
     async command(_parameters, body, secrets) {
       const parsed = parseOperations(body);
       if (!parsed.ok) return parsed;
-      const safe = withSecretEntries(view, (name) => secrets.isSecretParameter(name));
-      const { sealed, faults } = await sealOperations(safe, parsed.value, secrets);
+      const sealed = await sealOperations(view, parsed.value, secrets);
       return ok({
-        decide: (snapshot: S, thing: T, context) =>
-          refusedFor(faults, snapshot, decideFound(settings, snapshot, thing, sealed, context)),
+        decide: (snapshot: S, thing: T, context) => decideFound(settings, snapshot, thing, sealed, context),
         asked: sealed.map(({ op, path, from, value }) => ({ op, path, from, value })),
       });
     },

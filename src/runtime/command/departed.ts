@@ -9,12 +9,12 @@ import { isCreation, isDeletion } from '../journal/entry-event.ts';
 /** How long a report about a deleted resource may be on its way, in milliseconds. */
 const lateMs = 60_000;
 
-/** When a resource departed and came again, in milliseconds that never go back. */
+/** When a resource departed and came again. */
 interface Departure {
-  /** The end of the minute. */
+  /** The end of the minute, in milliseconds that never go back. */
   readonly until: number;
-  /** When the name was used again. Left out while no resource has the name. */
-  createdAgain?: number;
+  /** When the name was used again, by both clocks. Left out while no resource has the name. */
+  createdAgain?: { readonly now: number; readonly monotonic: number };
 }
 
 /** Keeps the links of the resources that were deleted in the last minute. @internal */
@@ -37,7 +37,8 @@ export class Departed {
       if (isDeletion(event)) this.#delete(linkKey(event.resource));
       else if (!this.isEmpty && isCreation(event)) {
         const departure = this.#departures.get(linkKey(event.resource));
-        if (departure !== undefined) departure.createdAgain = this.#monotonic();
+        if (departure !== undefined)
+          departure.createdAgain = { now: this.#clock.now(), monotonic: this.#monotonic() };
       }
     }
   }
@@ -57,8 +58,9 @@ export class Departed {
     }
     const departure = this.#departures.get(linkKey(link));
     if (departure?.createdAgain === undefined) return departure !== undefined;
-    // The time of day may have been set since the creation: by the present one, the creation was so long ago.
-    const created = this.#clock.now() - (now - departure.createdAgain);
+    // The time of day may have been set since the creation, before or after what is reported began: the earlier counts.
+    const { createdAgain } = departure;
+    const created = Math.min(createdAgain.now, this.#clock.now() - (now - createdAgain.monotonic));
     return began !== undefined && secondOf(began) < secondOf(created);
   }
 

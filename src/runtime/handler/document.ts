@@ -3,7 +3,7 @@
  * command has its turn.
  */
 import { refusedFor } from '../../core/decision.ts';
-import { sealEntry } from '../../core/definition-seal.ts';
+import { sealEntry } from '../../core/seal.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import type { Route, SearchValues, WholeRoute } from '../../http/route.ts';
 import { isArray, isObject, sizeOf, type Json } from '../../json/value.ts';

@@ -2,11 +2,12 @@
  * The fold of a record for the history: what is kept of each event.
  */
 import { beginFold } from '../../core/decision.ts';
+import { shownSettings } from '../../core/field.ts';
 import { sameJson, type Json } from '../../json/value.ts';
 import type { EntryEvent } from '../../resources/history.ts';
 import { eventTable, namedResources, type AdminEvent } from '../../resources/index.ts';
 import type { Service } from '../../resources/service.ts';
-import { wantedState } from '../../resources/shared/lifecycle.ts';
+import type { NamedResources } from '../../resources/shared/kind.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { find, type ConfiguredEntity } from '../../snapshot/state.ts';
 import { changesState, keyIn, kindOf } from './entry-event.ts';
@@ -37,12 +38,20 @@ export function foldRecord(
  * @internal
  */
 export function subjectOf(event: EntryEvent | AdminEvent, snapshot: Snapshot): ConfiguredEntity | undefined {
-  const kind = kindOf(event) === 'listener' ? 'service' : kindOf(event);
-  const named = namedBy.get(kind);
-  return named && find(snapshot, named, keyIn(event, kind));
+  const named = namedIn(event);
+  return named && find(snapshot, named, keyIn(event, named.singular));
 }
 
-const uncompared = { version: 0, started: 0, startAssumed: 0 };
+/** The settings of the resource of an event as clients see them. @internal */
+export function settingsAt(event: AdminEvent, thing: ConfiguredEntity): object {
+  const { fields } = namedIn(event) ?? {};
+  return fields === undefined ? thing.settings : shownSettings(fields, thing);
+}
+
+function namedIn(event: EntryEvent | AdminEvent): NamedResources<Snapshot> | undefined {
+  const kind = kindOf(event);
+  return namedBy.get(kind === 'listener' ? 'service' : kind);
+}
 
 /**
  * Whether what is wanted where an event was is the same in two snapshots. A listener that comes again stands last in
@@ -54,29 +63,12 @@ const uncompared = { version: 0, started: 0, startAssumed: 0 };
 export function isWantedAlike(event: EntryEvent, one: Snapshot, other: Snapshot): boolean {
   const [present, later] = [subjectOf(event, one), subjectOf(event, other)];
   if (present === undefined || later === undefined) return present === later;
-  const adopted = adoptedSettings(event, present, later) ?? later.settings;
-  return sameJson(wantedOf(present), wantedOf({ ...later, settings: adopted }));
+  return sameJson(wantedOf(present), wantedOf(later));
 }
 
-function wantedOf(thing: ConfiguredEntity & Partial<Pick<Service, 'state' | 'listeners'>>): Json {
-  const { state, listeners } = thing;
-  const wanted = {
-    state: state && wantedState(state),
-    listeners: listeners?.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
-  };
-  return { ...thing, ...uncompared, ...unwanted, ...wanted } as unknown as Json;
-}
-
-const unwanted = { state_reason: 0, state_since: 0, status_reason: 0, status_since: 0 };
-
-/** The settings of a resource as a document would have them taken over by the present one: only what is wanted. */
-function adoptedSettings(
-  event: EntryEvent | AdminEvent,
-  present: ConfiguredEntity,
-  given: ConfiguredEntity,
-): object | undefined {
-  const kind = kindOf(event) === 'listener' ? 'service' : kindOf(event);
-  return namedBy.get(kind)?.adoption?.adopted(present, given);
+function wantedOf(thing: ConfiguredEntity & Partial<Pick<Service, 'listeners'>>): Json {
+  const listeners = thing.listeners?.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return { ...thing, version: 0, seen: 0, listeners } as unknown as Json;
 }
 
 /**

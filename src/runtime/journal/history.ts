@@ -8,14 +8,12 @@
  */
 import * as z from 'zod/mini';
 
-import { keepFields } from '../../core/field.ts';
 import { deepFreeze, isObject, type Json } from '../../json/value.ts';
 import type { StoredHistory } from '../../ports/port.ts';
 import { linkKey } from '../../core/link.ts';
 import type { EntryEvent } from '../../resources/history.ts';
-import { namedResources } from '../../resources/index.ts';
 import { interfaceShape } from '../../resources/mode.ts';
-import { createSnapshot, toDocument, type GatewayDocument } from '../../resources/document.ts';
+import { createSnapshot, toConfiguration, type GatewayDocument } from '../../resources/document.ts';
 import { IndexedSessionTable } from '../../snapshot/session/table.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { Entries, entryShape } from './entries.ts';
@@ -124,7 +122,7 @@ export class History {
     const state = {
       format: 1,
       revision: this.#revision,
-      document: withoutProcess(toDocument(this.#snapshot)),
+      document: toConfiguration(this.#snapshot),
       interface: this.#snapshot.interface,
       open,
       abandoned,
@@ -150,8 +148,7 @@ export function restore(
   given: Snapshot,
 ): History {
   if (isEmpty({ state, records }))
-    // Otherwise, a million sessions would be written and then left out.
-    return new History(configured(given, { ...given, document: toDocument(withoutSessions(given)) }));
+    return new History(configured(given, { ...given, document: toConfiguration(given) }));
   const stored = parseState(state);
   const { open, abandoned, entries, deleted } = stored;
   const history = new History(configured(given, stored), {
@@ -203,7 +200,7 @@ export function configured(
   given: Snapshot,
   { document, interface: own, revision }: Pick<State, 'document' | 'interface' | 'revision'>,
 ): Snapshot {
-  const configuration = createSnapshot(withoutProcess(document));
+  const configuration = createSnapshot(document);
   return Object.freeze({ ...configuration, ...processOf(given), interface: deepFreeze(own), revision });
 }
 
@@ -222,29 +219,6 @@ function processOf({
 > {
   const declared = secretParameters === undefined ? {} : { secretParameters };
   return { epoch, ...declared, gateway, logs, threads, tasks, modules };
-}
-
-/**
- * Leaves out everything that ends with the process: what the host says, sees, counts and does in one life. @internal
- */
-export function withoutProcess(document: GatewayDocument): GatewayDocument {
-  const {
-    gateway: _1,
-    threads: _2,
-    tasks: _3,
-    modules: _4,
-    sessions: _5,
-    logs: _6,
-    ...configuration
-  } = document;
-  const kept = namedResources.flatMap(({ collection, fields }) => {
-    const { [collection as 'services']: entries } = configuration;
-    // A value that is no list stays, so that `createSnapshot` refuses the value.
-    return Array.isArray(entries)
-      ? [[collection, entries.map((entry: object) => keepFields(fields, entry))] as const]
-      : [];
-  });
-  return { ...configuration, ...Object.fromEntries(kept) };
 }
 
 function parseState(state: Json | undefined): State {

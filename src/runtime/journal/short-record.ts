@@ -5,7 +5,7 @@
 import { changedBy, wholeUpdate, type ReversibleUpdate } from '../../core/update.ts';
 import { eventTable, evolve, type AdminEvent, type Effect } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { subjectOf } from './entry-fold.ts';
+import { settingsAt, subjectOf } from './entry-fold.ts';
 import type { Intent, Open } from './record.ts';
 
 type UpdateEvent = Extract<AdminEvent, ReversibleUpdate<object>>;
@@ -53,7 +53,7 @@ export function wholeCommand<I extends WithEffects>(command: Open<I>, snapshot: 
 function wholeEvent(event: AdminEvent, snapshot: Snapshot): AdminEvent {
   const present = isUpdate(event) ? subjectOf(event, snapshot) : undefined;
   if (present === undefined) return event;
-  return { ...event, ...wholeUpdate(present.settings, event as UpdateEvent) } as AdminEvent;
+  return { ...event, ...wholeUpdate(settingsAt(event, present), event as UpdateEvent) } as AdminEvent;
 }
 
 function wholeEffects(effects: readonly Effect[], events: readonly AdminEvent[]): readonly Effect[] {

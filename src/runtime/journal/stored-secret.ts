@@ -4,7 +4,7 @@
  */
 import { maxListedFaults } from '../../problem.ts';
 import { evolve, namedResources, type AdminEvent } from '../../resources/index.ts';
-import { plainSecrets, positioned, secretKeys, type PlainSecret } from '../../snapshot/secret-parameter.ts';
+import { entriesOf, isSecretIn, secretKeys } from '../../snapshot/secret-parameter.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 
 /**
@@ -23,22 +23,22 @@ export function storedSecretParameters(
   // A command in flight can still bring its settings.
   const updates = inFlight.map((events) => events.filter((event) => 'after' in event));
   const states = [snapshot, ...updates.map((events) => evolve(snapshot, events))].map((state) =>
-    positioned(state, namedResources),
+    entriesOf(state, namedResources),
   );
   const { secretParameters: declared = [] } = snapshot;
-  const names = new Set(states.flatMap((state) => secretKeys(state, declared)));
-  const keys = Object.freeze([...names].toSorted());
-  const plain = new Map(
-    states.flatMap((state) => plainSecrets(state, keys)).map((each) => [each.pointer, each] as const),
-  );
-  if (plain.size > 0) throw new Error(explain([...plain.values()]));
-  return keys;
+  const names = new Set(states.flatMap((entries) => secretKeys(entries, declared)));
+  const secretParameters = Object.freeze([...names].toSorted());
+  const isSecret = isSecretIn({ secretParameters });
+  const plain = states
+    .flat()
+    .filter(({ name, isSealed }) => !isSealed && isSecret(name))
+    .map(({ resource, map, name }) => `${resource}: ${map}, ${JSON.stringify(name)}`);
+  if (plain.length > 0) throw new Error(explain([...new Set(plain)]));
+  return secretParameters;
 }
 
-function explain(plain: readonly PlainSecret[]): string {
-  const places = plain
-    .slice(0, maxListedFaults)
-    .map(({ resource, map, name }) => `${resource}: ${map}, ${JSON.stringify(name)}`);
+function explain(plain: readonly string[]): string {
+  const places = plain.slice(0, maxListedFaults);
   const more = plain.length > places.length ? [`and ${String(plain.length - places.length)} more`] : [];
   return [
     'The store contains the plain text of parameters that are declared secret:',

@@ -8,6 +8,7 @@ import type { Changes } from '../../core/decision.ts';
 import { evolve, fieldTables, type AdminEvent, type Effect } from '../../resources/index.ts';
 import { firstOf, watchedIn } from '../../resources/alert.ts';
 import { takesSessions } from '../../resources/server.ts';
+import { shownState } from '../../resources/shared/lifecycle.ts';
 import type { Service } from '../../resources/service.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Note } from '../../core/note.ts';
@@ -181,7 +182,7 @@ function blindMonitors(links: ReadonlySet<string>, before: Snapshot, next: Snaps
     const resource = linkOf('monitors', monitor);
     if (!links.has(resource)) return [];
     const later = next.monitors.find(monitor.key);
-    const kept = new Set(later?.state === monitor.state ? later.settings.servers : []);
+    const kept = new Set(later && shownState(later) === shownState(monitor) ? later.settings.servers : []);
     const names = monitor.settings.servers
       .filter((link) => !watched.has(link) && !kept.has(link))
       .flatMap((link) => next.servers.find(keyIn(link))?.name ?? []);

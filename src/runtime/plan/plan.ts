@@ -43,7 +43,10 @@ export type Plan =
        * no closing. Values of secrets are not bound, because a plan does not show them.
        */
       readonly mark: string;
-      /** The JSON Patch operations of `events`, with secrets redacted; left out if they would change no settings. */
+      /**
+       * The JSON Patch operations of the events that are shown, with secrets redacted. If there is a `count`, later
+       * events may have others. Left out if the shown events would change no settings.
+       */
       readonly patch?: readonly Operation[];
       /**
        * The events that would happen, with secrets redacted: the first 100. A list of sessions or connections has the
@@ -52,7 +55,7 @@ export type Plan =
       readonly events: readonly Json[];
       /** The effects that the host would be asked for, with secrets redacted: the first 100; lists as in `events`. */
       readonly effects: readonly Json[];
-      /** The number of events of each type; left out if all events are shown. */
+      /** The number of events of each type; left out if `events`, and so `patch`, have all. */
       readonly count?: Readonly<Record<string, number>>;
       /**
        * The entity tag that the resource would get. Left out if the representation has no entity tag, for a command

@@ -189,8 +189,8 @@ const samples: { readonly [Kind in KindWith<'update'>]: (resource: ResourceOf<Ki
     setting(patchService, name, '/max_connection', otherThan(settings.max_connection)),
     setting(patchService, name, '/connection_timeout', otherThan(settings.connection_timeout)),
   ],
-  server: ({ name, settings: { state, port = 0 } }) => [
-    setting(patchServer, name, '/state', toggled(state)),
+  server: ({ name, settings: { state, port = 0 }, seen }) => [
+    setting(patchServer, name, '/state', toggled([...state, ...seen.status])),
     setting(patchServer, name, '/port', (port % 65535) + 1),
   ],
   monitor: ({ name, settings: { monitor_interval: interval, connect_timeout: timeout } }) => [

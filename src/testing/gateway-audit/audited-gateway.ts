@@ -111,9 +111,14 @@ export const pauseMs = 10;
  */
 export const restMs = 100;
 
+/** Whether a service or monitor is started, and the gateway has not reported that it has failed. @internal */
+export function runs({ state, seen }: Pick<Service, 'state' | 'seen'>): boolean {
+  return state === 'started' && seen.state === undefined;
+}
+
 /** The services to which clients connect: twice to the first started service, once to the second. @internal */
 export function clientServices({ services }: Snapshot): readonly Service[] {
-  const [first, second = first] = [...services].filter(({ state }) => state === 'started');
+  const [first, second = first] = [...services].filter(runs);
   return first === undefined || second === undefined ? [] : [first, first, second];
 }
 

@@ -20,6 +20,7 @@ import {
   isSame,
   patienceMs,
   pauseMs,
+  runs,
   type AuditClient,
   type Clients,
   type OpenedGateway,
@@ -162,7 +163,7 @@ function arrivalCalls(
     async expectAvoided(server, when) {
       for (const service of admin.snapshot.services) {
         const isUsed = service.settings.servers.some((link) => isLinkOf(admin.snapshot, link, server));
-        if (clients === undefined || service.state !== 'started' || !isUsed) continue;
+        if (clients === undefined || !runs(service) || !isUsed) continue;
         const isNew = notAmong([...admin.snapshot.sessions]);
         if (!(await clients.enter(service))) continue;
         const used = await eventually(() => {
@@ -199,7 +200,7 @@ function clientCalls({
       if (clients === undefined || service === undefined) return;
       for (const listener of listeners) {
         const isThere = service.listeners.some(({ name }) => nameKey(name) === nameKey(listener.name));
-        const expected = isThere && service.state === 'started' ? 'taken' : 'refused';
+        const expected = isThere && runs(service) ? 'taken' : 'refused';
         const seen = (await clients.isTaken({ ...service, listeners: [listener] })) ? 'taken' : 'refused';
         if (seen === expected) continue;
         const where = `the listener "${listener.name}" of ${service.name}`;

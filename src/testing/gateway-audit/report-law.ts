@@ -17,6 +17,7 @@ import {
   isSame,
   isShown,
   restMs,
+  runs,
   type ConnectedClient,
   type OpenedGateway,
 } from './audited-gateway.ts';
@@ -163,7 +164,7 @@ async function leave(
 function monitoredServers(
   snapshot: Snapshot,
 ): readonly { readonly monitor: Monitor; readonly server: Server }[] {
-  const started = [...snapshot.monitors].filter(({ state }) => state === 'started');
+  const started = [...snapshot.monitors].filter(runs);
   return started.flatMap((monitor) =>
     monitor.settings.servers.flatMap((link) => {
       const found = resolveLink(snapshot, link);

@@ -7,7 +7,9 @@ import {
   serverStatusWords,
   type Effect,
   type Listener,
+  type Server,
   type ServerStatusWord,
+  type Service,
   type Session,
   type Snapshot,
 } from '../../index.ts';
@@ -163,11 +165,17 @@ function byCollection<T>(partOf: (collection: Collection) => T): Record<Collecti
   return Object.fromEntries(names.map((name) => [name, partOf(name)])) as Record<Collection, T>;
 }
 
-/** Settings with the words of a status, which servers have, as an object. @internal */
-export function withWordMap(settings: object): ScriptedThing['settings'] {
+/**
+ * Settings with the words of a status, which servers have, as an object.
+ *
+ * @param found - the words that a monitor has found
+ * @internal
+ */
+export function withWordMap(settings: object, found: readonly string[] = []): ScriptedThing['settings'] {
   const { state, ...rest } = settings as ScriptedThing['settings'];
   if (!Array.isArray(state)) return settings as ScriptedThing['settings'];
-  return { ...rest, state: Object.fromEntries((state as readonly string[]).map((word) => [word, true])) };
+  const words = [...(state as readonly string[]), ...found];
+  return { ...rest, state: Object.fromEntries(words.map((word) => [word, true])) };
 }
 
 /** The words of a status, in the order of {@link serverStatusWords}. @internal */
@@ -188,16 +196,18 @@ export function withWordList(settings: ScriptedThing['settings']): ScriptedThing
 interface Entity {
   readonly key: string;
   readonly listeners?: readonly Listener[];
-  readonly state?: 'started' | 'stopped' | 'failed';
+  readonly state?: 'started' | 'stopped';
+  readonly seen?: Partial<Server['seen'] & Service['seen']>;
   readonly settings: object;
 }
 
 function byKey(entities: Iterable<Entity>): Map<string, ScriptedThing> {
   return new Map(
-    Array.from(entities, ({ key, state, settings: own, listeners }) => {
+    Array.from(entities, ({ key, state: wanted, seen, settings: own, listeners }) => {
+      const state = seen?.state ?? wanted;
       const thing = {
         ...(state === undefined ? {} : { state }),
-        settings: withWordMap(own),
+        settings: withWordMap(own, seen?.status),
         ...(listeners === undefined ? {} : { listeners: listenersOf(listeners) }),
       };
       return [key, thing];

@@ -124,7 +124,7 @@ export const valueLimits: readonly Limit[] = [
   },
   {
     value: 1000,
-    bounds: 'members of `router_options` and of `parameters`',
+    bounds: 'members of `router_options` and of `parameters`; secret ones are counted apart',
     beyond: invalid,
     trial: sets(service, '/router_options', fields),
   },

@@ -130,7 +130,7 @@ function userCommand(random: Random, number: number, shown: Snapshot): FleetComm
   if (random.chance(0.3)) {
     const passwordHash = `hash ${String(number)}`;
     const step: FleetCommand['step'] = (snapshot, context) =>
-      changePassword(snapshot, name, passwordHash, context);
+      changePassword(snapshot, name, { sealed: passwordHash }, context);
     return { kind: 'changePassword', step, changes };
   }
   return {

@@ -63,7 +63,12 @@ export class Node {
     const { name, snapshot, clock, random, faults } = options;
     this.#options = options;
     this.name = name;
-    this.gateway = createScriptedGateway({ snapshot, clock, seed: random.below(2 ** 31), faults, lateMs });
+    this.gateway = createScriptedGateway({
+      // The gateway and the interface of a node have one time of day.
+      clock: { ...clock, now: () => this.now },
+      seed: random.below(2 ** 31),
+      ...{ snapshot, faults, lateMs },
+    });
   }
 
   /** Whether the process runs, and the interface is open. */
@@ -365,7 +370,7 @@ function targetsIn(snapshot: Snapshot): readonly Target[] {
   return collections.flatMap((collection) =>
     [...snapshot[collection]].map((entity): Target => {
       const { key, name, settings } = entity;
-      const state = 'state' in entity ? { state: entity.state === 'failed' ? 'started' : entity.state } : {};
+      const state = 'state' in entity ? { state: entity.state } : {};
       return { collection, kind: kinds[collection], key, link: `/${collection}/${name}`, settings, ...state };
     }),
   );

@@ -45,26 +45,21 @@ export function shownIn(snapshot: Snapshot, before?: Snapshot): readonly Shown[]
 
 const contents = new WeakMap<Entity, string>();
 
-/** The content of a resource. What has failed is still wanted as started. Of a status, commands set one word. */
+/** The content of a resource: what is wanted. Of a status, commands set one word. */
 function contentOf(entity: Entity): string {
   const known = contents.get(entity);
   if (known !== undefined) return known;
-  const { version: _version, key: _key, ...rest } = entity as unknown as Readonly<Record<string, unknown>>;
   const {
-    started: _started,
-    startAssumed: _assumed,
-    state_reason: _reason,
-    state_since: _since,
-    status_reason: _why,
-    status_since: _moved,
+    version: _version,
+    key: _key,
+    seen: _seen,
     ...kept
-  } = rest;
-  const { state, settings, listeners } = kept as Pick<Partial<Service>, 'listeners' | 'settings' | 'state'>;
+  } = entity as Entity & { readonly seen?: object };
+  const { settings, listeners } = kept as Pick<Partial<Service>, 'listeners' | 'settings'>;
   const open = listeners === undefined ? {} : { listeners: sharedListeners(listeners) };
-  const wanted = state === 'failed' ? 'started' : state;
   const { state: status, ...given } = { ...settings } as { readonly state?: readonly string[] };
   const isOut = status?.includes('maintenance');
-  const content = JSON.stringify({ ...kept, ...open, state: wanted, isOut, settings: given }, inOrder);
+  const content = JSON.stringify({ ...kept, ...open, isOut, settings: given }, inOrder);
   contents.set(entity, content);
   return content;
 }

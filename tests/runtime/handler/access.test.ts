@@ -74,7 +74,9 @@ const newUser = '{"name":"mallory","password":"pw"}';
 /** The ways in which the caller changes while a request is on the way. */
 const endings = {
   deleted: [remove],
-  'given another password': [(snapshot, context) => changePassword(snapshot, 'Ada', 'another', context)],
+  'given another password': [
+    (snapshot, context) => changePassword(snapshot, 'Ada', { sealed: 'another' }, context),
+  ],
   'deleted, and created again with another password': [
     remove,
     (snapshot, context) => createUser(snapshot, { name: 'Ada', password: { sealed: 'another' } }, context),

@@ -26,6 +26,7 @@ import { appliedTo, runAdmin, sampleGateway, type Running } from '../../support/
 import { silentHost } from '../../support/silent-host.ts';
 import { stop } from '../../support/transition.ts';
 import { readOnlySnapshot, setReadOnly } from '../../support/read-only.ts';
+import { shown } from '../../support/shown.ts';
 
 type RolesOptions = Parameters<typeof createRoles>[0];
 
@@ -227,7 +228,7 @@ describe('an interface with roles', () => {
 
   it('lets an operator set and clear maintenance, and change nothing else of a server', async () => {
     const { admin, gateway } = await guarded();
-    const words = () => admin.snapshot.servers.find('db-serv-1')?.settings.state;
+    const words = () => shown(admin.snapshot.servers.find('db-serv-1'))?.settings.state;
     const send = async (line: string, body?: Json) => {
       const { status } = await ask(admin, line, { headers: logInOf('bob'), ...(body && { body }) });
       return [status, words()];
@@ -487,7 +488,7 @@ describe('an interface that is read-only', () => {
     expect(admin.plan(stop).outcome).toBe('accepted');
     expect((await admin.execute(stop)).outcome).toBe('accepted');
     admin.report({ type: 'server.reported', server: 'db-serv-1', status: ['running', 'slave'] });
-    expect(admin.snapshot.servers.find('db-serv-1')?.settings.state).toEqual(['running', 'slave']);
+    expect(shown(admin.snapshot.servers.find('db-serv-1'))?.settings.state).toEqual(['running', 'slave']);
     expect(appliedTo(gateway)).toEqual(['service.stop /services/My-Service']);
     expect(admin.readOnly).toBe(true);
   });

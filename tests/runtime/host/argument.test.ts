@@ -72,7 +72,7 @@ const functions: Readonly<
   closeServerConnections: (state, context) => closeServerConnections(state, 'db-serv-1', context),
   flushLogs,
   createUser: (state, context) => createUser(state, { name: 'joan', password: { sealed: 'x' } }, context),
-  changePassword: (state, context) => changePassword(state, 'ada', 'x', context),
+  changePassword: (state, context) => changePassword(state, 'ada', { sealed: 'x' }, context),
   deleteUser: (state, context) => deleteUser(state, 'ada', context),
   revert: (state, context) => revert(stopped)(state, context),
   adoptDocument: (state, context) => adoptDocument(state, snapshot, context),

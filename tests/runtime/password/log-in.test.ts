@@ -273,7 +273,7 @@ describe('a log-in that was verified', () => {
     const have =
       (passwordHash = ''): Transition =>
       (snapshot, context) =>
-        changePassword(snapshot, 'ada', passwordHash, context);
+        changePassword(snapshot, 'ada', { sealed: passwordHash }, context);
     const isGone: Transition = (snapshot, context) => deleteUser(snapshot, 'ada', context);
     const isAnother: Transition = (snapshot, context) =>
       createUser(snapshot, { name: 'ada', password: { sealed: another ?? '' } }, context);

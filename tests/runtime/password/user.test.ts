@@ -232,7 +232,10 @@ describe('a log-in with a hash of an older cost', () => {
   });
 
   it.each<[string, Transition]>([
-    ['another password', (snapshot, context) => changePassword(snapshot, 'ada', 'another', context)],
+    [
+      'another password',
+      (snapshot, context) => changePassword(snapshot, 'ada', { sealed: 'another' }, context),
+    ],
     ['no place', (snapshot, context) => deleteUser(snapshot, 'ada', context)],
   ])('renews nothing once the user has %s', async (_what, transition) => {
     const held = createHeldHasher();

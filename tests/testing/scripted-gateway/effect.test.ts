@@ -128,7 +128,7 @@ describe('a scripted gateway without faults', () => {
         const words = before.servers.find(server)?.settings.state ?? [];
         if (event.type === 'server.deleted' && words.some((word) => word !== 'maintenance')) return;
         const thing = before.services.find(service) ?? before.monitors.find(monitor);
-        if (thing?.state === 'failed' && !event.type.endsWith('.updated')) return;
+        if (thing?.seen.state === 'failed' && !event.type.endsWith('.updated')) return;
         await applyAll(gateway, [...decision.effects, ...back.effects]);
         expect(gateway.differences(before)).toEqual([]);
       }),

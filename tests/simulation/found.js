@@ -30,6 +30,10 @@ export const found = {
       'an answer counted a connection as closed that was opened anew on another server, under the same id',
     ],
   ],
+  '--scenarios': [
+    [3531, 'an abandoned command was taken in at the next start, and put back what later ones had changed'],
+    [4626, 'an abandoned deletion took a filter out of the list of a service that was created since'],
+  ],
   '--fleet': [
     [2789, 'a gateway had another time of day than its node, so that a new session came too late'],
     [

@@ -158,9 +158,7 @@ function chosenIn<S extends State>(
     const wanted = find(given, named, thing.key);
     return { named, thing, ...(wanted && { wanted }), isNew: false };
   });
-  const added = selectedIn(given, named, scope).filter(
-    ({ key }) => find(snapshot, named, key) === undefined,
-  );
+  const added = selectedIn(given, named, scope).filter(({ key }) => find(snapshot, named, key) === undefined);
   return [...present, ...added.map((wanted) => ({ named, thing: wanted, wanted, isNew: true }))];
 }
 

@@ -235,16 +235,17 @@ export class Gateway implements GatewayPort {
   }
 
   /** Says in a plan what this gateway would do by itself. */
-  readonly foresee: NonNullable<AdminOptions['foresee']> = ({ effects }) =>
-    effects.flatMap((effect) => {
-      if (effect.type === 'connections.close')
-        return [
+  readonly foresee: NonNullable<AdminOptions['foresee']> = ({ effects, closing }) => [
+    ...(closing?.what === 'connections'
+      ? [
           {
             code: 'host-sessions-end',
-            resource: effect.resource,
+            resource: closing.resource,
             detail: 'This gateway moves no session to another connection: the sessions end with theirs.',
           },
-        ];
+        ]
+      : []),
+    ...effects.flatMap((effect) => {
       if (effect.type !== 'service.update') return [];
       const seconds = effect.after.connection_timeout ?? 0;
       if (seconds === 0 || seconds === effect.before.connection_timeout) return [];
@@ -252,7 +253,8 @@ export class Gateway implements GatewayPort {
       const now = count === 1 ? '1 is' : `${String(count)} are`;
       const detail = `Sessions that are idle for ${String(seconds)} s are closed. Now ${now}.`;
       return [{ code: 'host-idle-sessions', resource: effect.resource, count, detail }];
-    });
+    }),
+  ];
 
   #idleOf(service: string, seconds: number): readonly OpenSession[] {
     return [...this.#sessions.values()].filter(

@@ -9,13 +9,22 @@
  */
 export const faults = [
   {
-    name: 'inspects-nothing-at-a-start',
-    commit: '9d66feb2',
-    what: 'A start forgets what an abandoned command has done.',
+    name: 'leaves-what-was-abandoned',
+    commit: '605977dd',
+    what: 'What an abandoned command has left at the gateway stays there.',
+    kind: '--scenarios',
+    file: 'src/runtime/command/reconciliation.ts',
+    from: 'if (!missing.has(linkKey(effect.resource))) continue;',
+    to: 'if (missing.has(linkKey(effect.resource))) continue;',
+  },
+  {
+    name: 'keeps-settled-parts',
+    commit: '889c6501',
+    what: 'The settled parts of an open command stay at a start.',
     kind: '--scenarios',
     file: 'src/runtime/command/recovery.ts',
-    from: 'if (made.length === acting.length) return eventsOf(group);',
-    to: 'if (made.length === acting.length) return [];',
+    from: 'of: intent.of }, flight, earlier)',
+    to: 'of: intent.of }, flight, [])',
   },
   {
     name: 'closes-after-a-504',
@@ -24,15 +33,6 @@ export const faults = [
     file: 'src/runtime/command/command.ts',
     from: 'if (flight.isUnknown && isIrreversible(stage.effect))',
     to: 'if (isIrreversible(stage.effect) && inverseOf === undefined)',
-  },
-  {
-    name: 'goes-on-after-a-504',
-    commit: 'fc4c5cca',
-    what: 'A command whose outcome was announced as unknown begins further parts.',
-    kind: '--scenarios',
-    file: 'src/runtime/command/command.ts',
-    from: 'if (done < of && flight.isUnknown) return end({ reason: rest, kept: [] });',
-    to: '',
   },
   {
     name: 'forgets-who-waits-behind',
@@ -132,15 +132,6 @@ export const faults = [
     to: 'next',
   },
   {
-    name: 'takes-back-after-a-504',
-    commit: '594b7576',
-    what: 'What has settled is taken back, although the caller may use it since a 504.',
-    kind: '--scenarios',
-    file: 'src/runtime/command/command.ts',
-    from: 'if (flight.isUnknown) return [];',
-    to: '',
-  },
-  {
     name: 'trusts-inspect-before-an-answer',
     commit: 'beaadcf2',
     what: 'An effect that is not in place yet counts as refused, although its call has not ended.',
@@ -155,8 +146,8 @@ export const faults = [
     what: 'A service that drains, and is told to drain again, stays stopped after the drain.',
     kind: '--scenarios',
     file: 'src/resources/shared/drain.ts',
-    from: 'drain?.from ?? wanted?.(thing)',
-    to: 'wanted?.(thing)',
+    from: 'drain?.from ?? thing.state',
+    to: 'thing.state',
   },
   {
     name: 'drains-what-runs',

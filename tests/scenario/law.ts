@@ -44,6 +44,7 @@ export async function faultsAtRest(stage: Stage, steps: readonly Step[]): Promis
     ...undoes,
     ...configurationFaults(shown),
     ...answerFaults(stage.passed, all),
+    ...(steps.some(({ text }) => mayRefuse.test(text)) ? [] : halfDoneFaults(all)),
     ...(steps.some(({ text }) => isLossy(text)) ? [] : membershipFaults(all)),
     ...answerlessFaults(stage.passed),
     ...callFaults(stage.passed),
@@ -117,6 +118,26 @@ function answerFaults(passed: readonly Passed[], seen: readonly string[]): reado
     return isTakenBack(events)
       ? []
       : [`${client} was refused with ${String(status)}, and has made ${events.join()}`];
+  });
+}
+
+/** Steps after which the gateway may refuse to take something back. */
+const mayRefuse = /refuse|fail|veto/;
+
+/** A command that has failed has changed nothing in the end, but for what was closed. */
+function halfDoneFaults(seen: readonly string[]): readonly string[] {
+  const made = new Map<string, string[]>();
+  const failed = new Set<string>();
+  for (const text of seen) {
+    const [, what = '', id] = /^event: (\S+ \S+.*?) by \S+ \(([^)]+)\)/.exec(text) ?? [];
+    if (id === undefined) continue;
+    if (what.startsWith('command.failed')) failed.add(id);
+    else made.set(id, [...(made.get(id) ?? []), what]);
+  }
+  return [...failed].flatMap((id) => {
+    const events = made.get(id) ?? [];
+    const isFinal = events.some((event) => /\.(?:closed|flushed) /.test(event));
+    return isFinal || isTakenBack(events) ? [] : [`${id} has failed, and has made ${events.join()}`];
   });
 }
 

@@ -229,8 +229,8 @@ export interface Admin {
    * Abandons a command of unknown outcome: the command has not happened. No further part of it is begun, its resources
    * are free again, and no event follows.
    *
-   * If the host answers later, the answer goes to `onError`. Then, or at the next start of an interface with a store, the
-   * resources are made as the snapshot shows them: the host is asked with `inspect`, and with `apply` for the rest.
+   * If the host answers later, the answer goes to `onError`. Then, or at the next start of an interface with a store,
+   * the resources are made as the snapshot shows them: the host is asked with `inspect`, and with `apply` for the rest.
    * Refused with `command-not-found`, with `command-not-abandonable` while the outcome is not unknown, or with
    * `store-unavailable`.
    *

@@ -43,8 +43,8 @@ export interface RefusedGroup {
 export interface Work {
   readonly groups: Iterable<Group>;
   /**
-   * Performs a group, or finds out its outcome; gives `undefined` if every effect of the group was applied. With `waits`,
-   * groups have settled that can be taken back: then the command goes on once the store answers.
+   * Performs a group, or finds out its outcome; gives `undefined` if every effect of the group was applied. With
+   * `waits`, groups have settled that can be taken back: then the command goes on once the store answers.
    */
   readonly finish: (
     group: Group,

@@ -4,8 +4,8 @@
  *
  * The call can have landed or not, or it was an undo, and later commands can have changed the same resources before or
  * after it. So the ways to what is shown are decided: as if the call had landed, and as if it had been taken back. Of
- * each way, the gateway is asked for what is not in place. Nothing is folded, and no event is published: the interface
- * has shown the right state all along. What was closed stays closed.
+ * each way, the gateway is asked for what is not in place. No event of a command is folded or published: the interface
+ * has shown all along what is wanted. What was closed stays closed.
  */
 import { linkKey } from '../../core/link.ts';
 import type { Problem } from '../../problem.ts';
@@ -148,6 +148,8 @@ export class Reconciliation {
       this.#wait(flight.id, task);
       return makeAsShown(ways.flatMap(stagesOf), flight).then((performed) => {
         this.#waiting.delete(flight.id);
+        // A service that had failed, and was started here, runs.
+        flight.runtime.foldCrossing(flight.id);
         return performed;
       });
     };
@@ -288,8 +290,10 @@ async function follow(stages: readonly ActingStage[], flight: Flight): Promise<s
   );
   for (const { effect } of stages) {
     if (!missing.has(linkKey(effect.resource))) continue;
+    flight.runtime.crossings.begin(flight.id, effect);
     const outcome = await carryOut(effect, flight);
     if (!outcome.done) return outcome.reason;
+    flight.runtime.crossings.undone(effect);
   }
   return undefined;
 }

@@ -84,7 +84,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     abandon: changing({
       does: 'Frees the resources of a command whose outcome is unknown. Asks first.',
       arguments: [{ name: 'id', names: { '': 'command' } }],
-      notes: ['Abandon a command only if you know what the gateway does: a late call can still take effect.'],
+      notes: ['A late call can still take effect. Then the gateway is made as the interface shows it.'],
       change: ({ words: [id = ''] }) => ({
         title: `abandon the command ${id}`,
         act: 'commands.abandon',

@@ -97,7 +97,11 @@ const nodeLifeShape = z.object({ node: z.string(), life: z.string(), number: lif
 /** One process of a node, from its opening to its end. */
 type NodeLife = Readonly<z.infer<typeof nodeLifeShape>>;
 
-const commandShape = z.object({ intent: intentShape, settled: natural });
+const commandShape = z.object({
+  intent: intentShape,
+  settled: natural,
+  done: z.optional(settlementMembers.events),
+});
 const stateShape = z.object({
   format: formatShape,
   epoch: z.string(),

@@ -579,8 +579,8 @@ function bringBack(
 const adopt = adoptionFor<Snapshot>(membership, namedResources);
 
 /**
- * Makes resources as another snapshot has them: creates, changes or deletes each, or puts it in the place of another one
- * with its name.
+ * Makes resources as another snapshot has them: creates, changes or deletes each, or puts it in the place of another
+ * one with its name.
  *
  * @internal
  */

@@ -226,11 +226,13 @@ export interface Admin {
   /** The commands in flight, in the order of their turns. */
   commands(): readonly CommandInFlight[];
   /**
-   * Abandons a command of unknown outcome. No further part of the command is begun, and its resources are free again.
+   * Abandons a command of unknown outcome: the command has not happened. No further part of it is begun, its resources
+   * are free again, and no event follows.
    *
-   * No event follows. If the host answers later, the answer goes to `onError`. At the next start of an interface with a
-   * store, the host is asked once with `inspect`, and what is in place settles then. Refused with `command-not-found`,
-   * with `command-not-abandonable` while the outcome is not unknown, or with `store-unavailable`.
+   * If the host answers later, the answer goes to `onError`. Then, or at the next start of an interface with a store,
+   * the resources are made as the snapshot shows them: the host is asked with `inspect`, and with `apply` for the rest.
+   * Refused with `command-not-found`, with `command-not-abandonable` while the outcome is not unknown, or with
+   * `store-unavailable`.
    *
    * @throws TypeError if the id is not a string
    */

@@ -288,8 +288,7 @@ export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S,
 }
 
 /**
- * A service as an event leaves it. What starts a service ends its drain, also if an abandoned command settles after a
- * later drain or start.
+ * A service as an event leaves it. What starts a service ends its drain, also if the drain began after the decision.
  *
  * @internal
  */

@@ -43,8 +43,8 @@ export interface RefusedGroup {
 export interface Work {
   readonly groups: Iterable<Group>;
   /**
-   * Performs a group, or finds out its outcome; gives `undefined` if every effect of the group was applied. With `waits`,
-   * groups have settled that can be taken back: then the command goes on once the store answers.
+   * Performs a group, or finds out its outcome; gives `undefined` if every effect of the group was applied. With
+   * `waits`, groups have settled that can be taken back: then the command goes on once the store answers.
    */
   readonly finish: (
     group: Group,
@@ -157,6 +157,7 @@ async function takeBack(
   const events: AdminEvent[] = [];
   if (kept.length > 0) events.push(...(await flight.settle(kept, { at: 'group', done: done + 1, of })));
   const groups = groupsBack(settled, flight);
+  if (groups === undefined) return { events, kept, unsettled: [], isWhole: false };
   // One more than there are: a later life that finishes the last of them must still end the command as refused.
   const all = of + groups.length + 1;
   for (const [index, group] of groups.entries()) {
@@ -166,10 +167,10 @@ async function takeBack(
       return { events, kept: [...kept, ...refused.kept], unsettled: refused.kept, isWhole: false };
     events.push(...(await flight.settle(eventsOf(group), { at: 'group', done: of + index + 1, of: all })));
   }
-  return { events, kept, unsettled: [], isWhole: groups.length > 0 };
+  return { events, kept, unsettled: [], isWhole: true };
 }
 
-function groupsBack(settled: readonly AdminEvent[], flight: Flight): readonly Group[] {
+function groupsBack(settled: readonly AdminEvent[], flight: Flight): readonly Group[] | undefined {
   const { actor } = flight.command;
   const context = { now: flight.runtime.clock.now(), ...(actor === undefined ? {} : { actor }) };
   return wayBack(settled, flight.runtime.present(), context);

@@ -83,6 +83,8 @@ export async function carryOut(effect: Effect, flight: Flight): Promise<EffectOu
     return outcome;
   } catch (error) {
     call.standing = error instanceof SearchEnded ? error.why : 'closed';
+    // An answer that was not clear comes no second time.
+    if (call.ending !== undefined) flight.hasAnswered = true;
     ended?.('unknown');
     throw error;
   }
@@ -94,8 +96,14 @@ export async function carryOut(effect: Effect, flight: Flight): Promise<EffectOu
  * @throws SearchEnded if the search ends before the outcome is known
  * @internal
  */
-export function findOutAgain(effect: Effect, flight: Flight): Promise<EffectOutcome> {
-  return findOut(effect, flight, new Call('unclear'));
+export async function findOutAgain(effect: Effect, flight: Flight): Promise<EffectOutcome> {
+  try {
+    return await findOut(effect, flight, new Call('unclear'));
+  } catch (error) {
+    // The call has ended with its life.
+    flight.hasAnswered = true;
+    throw error;
+  }
 }
 
 async function endingOf(effect: Effect, context: EffectContext, flight: Flight, call: Call): Promise<Ending> {

@@ -205,8 +205,10 @@ export class Flight {
    *
    * @param waits - waits for a store that fails, and answers the caller meanwhile
    * @throws NotJournaled if the store does not get the intent
+   * @throws SearchEnded if the command was abandoned: an intent after that would open the command again
    */
   async intend(group: Group, progress: Progress, waits: boolean): Promise<void> {
+    this.throwIfAbandoned();
     const { done, of } = progress;
     if (of > 1) this.progress = progress;
     const effects = group.filter(isActing).map(({ effect }) => effect);

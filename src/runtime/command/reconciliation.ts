@@ -4,8 +4,8 @@
  *
  * The call can have landed or not, or it was an undo, and later commands can have changed the same resources before or
  * after it. So the ways to what is shown are decided: as if the call had landed, and as if it had been taken back. Of
- * each way, the gateway is asked for what is not in place. Nothing is folded, and no event is published: the interface
- * has shown the right state all along. What was closed stays closed.
+ * each way, the gateway is asked for what is not in place. No event of a command is folded or published: the interface
+ * has shown all along what is wanted. What was closed stays closed.
  */
 import { linkKey } from '../../core/link.ts';
 import type { Problem } from '../../problem.ts';
@@ -64,8 +64,8 @@ export class Reconciliation {
   /** What is reconciled, by the keys of the tasks. */
   readonly #leftovers = new Map<string, Leftover>();
   #count = 0;
-  /** The tasks that wait for the end of a call, by the id of its command: an abandoned one, or one that reconciles. */
-  readonly #waiting = new Map<string, Task>();
+  /** What waits for the end of a call, by the id of its command: an abandoned one, or one that reconciles. */
+  readonly #waiting = new Map<string, { readonly task: Task; readonly since: number }>();
 
   constructor(around: Around) {
     this.#around = around;
@@ -82,9 +82,15 @@ export class Reconciliation {
     });
   }
 
-  /** Where the gateway is not as the interface shows it. */
+  /** Where the gateway is not as the interface shows it, or may not be: a call of an abandoned command is running. */
   get behind(): readonly Behind[] {
-    return this.#follower.behind.map(([, behind]) => behind);
+    const hanging = [...this.#waiting.values()].filter(
+      ({ task: [key] }) => this.#follower.find(key) === undefined,
+    );
+    return [
+      ...hanging.map(({ task: [, resource], since }) => ({ resource, since, problem: notEnded })),
+      ...this.#follower.behind.map(([, behind]) => behind),
+    ];
   }
 
   /** Reconciles at once. Resolves after the first try of each. */
@@ -94,18 +100,18 @@ export class Reconciliation {
 
   /** Takes a command in that was abandoned: its last call may be running. */
   add({ id, command, effects, hasAnswered }: Flight): void {
-    const task = this.#waiting.get(id) ?? this.#taskOf({ command, effects, list: 'own' });
+    const task = this.#waiting.get(id)?.task ?? this.#taskOf({ command, effects, list: 'own' });
     // Who abandons a command that reconciles wants its resources.
     this.#follower.drop(task[0]);
-    this.#waiting.set(id, task);
+    this.#wait(id, task);
     if (hasAnswered) this.answered(id);
   }
 
   /** The last call of an abandoned command has ended: nothing else can land. */
   answered(id: string): void {
-    const task = this.#waiting.get(id);
+    const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (task !== undefined) void this.#follower.note([task])();
+    if (waiting !== undefined) void this.#follower.note([waiting.task])();
   }
 
   /** Tries at once what the gateway has not made. */
@@ -115,6 +121,10 @@ export class Reconciliation {
 
   close(): void {
     this.#follower.close();
+  }
+
+  #wait(id: string, task: Task): void {
+    this.#waiting.set(id, { task, since: this.#around.ground.clock.now() });
   }
 
   #taskOf(leftover: Leftover): Task {
@@ -135,9 +145,11 @@ export class Reconciliation {
       return refused ?? combineNamed(ways.map((way) => () => way))(snapshot, context);
     };
     const perform = (flight: Flight): Promise<Performed> => {
-      this.#waiting.set(flight.id, task);
+      this.#wait(flight.id, task);
       return makeAsShown(ways.flatMap(stagesOf), flight).then((performed) => {
         this.#waiting.delete(flight.id);
+        // A service that had failed, and was started here, runs.
+        flight.runtime.foldCrossing(flight.id);
         return performed;
       });
     };
@@ -170,6 +182,8 @@ export class Reconciliation {
 const notHappened =
   'The command was abandoned, so it has not happened: the gateway is as it was before, or as later commands made it.';
 
+const { problem: notEnded } = refusal('outcome-unknown', 'Its last call has not ended.');
+
 function notMade(resource: string, { detail }: Problem): string {
   return (
     `An abandoned command may have changed ${resource} at the gateway, and the gateway was not made as the interface ` +
@@ -178,8 +192,8 @@ function notMade(resource: string, { detail }: Problem): string {
 }
 
 /**
- * Decides the ways to what is shown: as if effects had been taken back, and as if they had landed. Of several effects on
- * one aspect, such as a start and a stop, each can have been the last one to land.
+ * Decides the ways to what is shown: as if effects had been taken back, and as if they had landed. Of several effects
+ * on one aspect, such as a start and a stop, each can have been the last one to land.
  *
  * @param now - the present time, for the decisions
  */
@@ -247,8 +261,8 @@ function stagesOf(way: Decision): readonly (readonly ActingStage[])[] {
 }
 
 /**
- * Asks the gateway for what is not in place of each way. A way from where the gateway is not can be refused, and then be
- * at its end once the gateway has taken another one.
+ * Asks the gateway for what is not in place of each way. A way from where the gateway is not can be refused, and then
+ * be at its end once the gateway has taken another one.
  */
 async function makeAsShown(all: readonly (readonly ActingStage[])[], flight: Flight): Promise<Performed> {
   const refused: (readonly ActingStage[])[] = [];
@@ -276,8 +290,10 @@ async function follow(stages: readonly ActingStage[], flight: Flight): Promise<s
   );
   for (const { effect } of stages) {
     if (!missing.has(linkKey(effect.resource))) continue;
+    flight.runtime.crossings.begin(flight.id, effect);
     const outcome = await carryOut(effect, flight);
     if (!outcome.done) return outcome.reason;
+    flight.runtime.crossings.undone(effect);
   }
   return undefined;
 }

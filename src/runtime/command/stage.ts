@@ -134,7 +134,7 @@ export function deletes(effect: Effect): boolean {
 }
 
 /**
- * Gives the groups that take settled events back, the last one first; none if reports of the host have made that
+ * Gives the groups that take settled events back, the last one first; `undefined` if reports of the host have made that
  * impossible. What an earlier life has taken back already stays so.
  *
  * @internal
@@ -143,10 +143,11 @@ export function wayBack(
   settled: readonly AdminEvent[],
   snapshot: Snapshot,
   context: Context,
-): readonly Group[] {
+): readonly Group[] | undefined {
   const left = netOf(settled as readonly EntryEvent[]) as readonly AdminEvent[];
   const back = left.toReversed().map(revert);
   const decision = sequence(...back)(snapshot, context);
+  if (decision.outcome === 'refused') return undefined;
   return decision.outcome === 'accepted' ? groupsOf(decision) : [];
 }
 

@@ -197,7 +197,7 @@ async function findOut(effect: Effect, flight: Flight, call: Call): Promise<Effe
     // Read before `inspect` is called. If `apply` settles during `inspect`, the answer may be older than the effect.
     const before = call.ending;
     if (isKnown(before)) return before;
-    search?.throwIfAborted();
+    if (search?.aborted === true) leave(search, flight, call);
     const seen = await inspect(effect, flight);
     if (seen === 'in-place') return { done: true };
     if (seen === 'not-in-place' && before === 'unclear') return { done: false, reason: notInPlace };
@@ -205,8 +205,18 @@ async function findOut(effect: Effect, flight: Flight, call: Call): Promise<Effe
     search ??= answerUnknown(effect, flight, call);
     pauses ??= backoff(inspectPauses);
     if (call.ending === before) await call.pause(flight.runtime.clock, pauses.next().value, search);
-    if (wasAbandoned(search)) search.throwIfAborted();
+    if (wasAbandoned(search)) leave(search, flight, call);
   }
+}
+
+/**
+ * Leaves the search, which has ended. A call that has ended already does not answer late.
+ *
+ * @throws SearchEnded
+ */
+function leave(search: AbortSignal, flight: Flight, call: Call): never {
+  if (call.ending !== undefined) flight.hasAnswered = true;
+  throw search.reason;
 }
 
 /** The outcome is not known in time: the caller gets a 504. Gives the signal that ends the search. */

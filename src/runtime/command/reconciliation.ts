@@ -208,9 +208,16 @@ function landedOf(effects: readonly Effect[]): readonly (readonly Effect[])[] {
   );
 }
 
-/** The state that effects leave, whatever else is there: what they create takes the place of what has its name. */
+/**
+ * The state that effects leave, whatever else is there: what they create takes the place of what has its name. A service
+ * that they let drain counts as stopped, because no other service drains in a snapshot.
+ */
 function leftBy(effects: readonly Effect[], snapshot: Snapshot, now: number): Snapshot {
-  const made = effects.flatMap((effect) => {
+  const made = effects.flatMap((effect): readonly Effect[] => {
+    if (effect.type === 'service.update' && effect.after.drain !== undefined) {
+      const { resource, service } = effect;
+      return [{ type: 'service.stop', resource, service }, effect];
+    }
     const before = settlesFirst(effect) ? inverseOf(effect) : undefined;
     return before === undefined ? [effect] : [before, effect];
   });

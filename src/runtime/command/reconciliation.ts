@@ -270,7 +270,10 @@ async function makeAsShown(all: readonly (readonly ActingStage[])[], flight: Fli
   return makeAsShown(refused, flight);
 }
 
-/** Asks for all effects on each resource that is not where the way ends. Gives why the gateway has not got there. */
+/**
+ * Asks for all effects on each resource that is not where the way ends; what is there as defined is not created again.
+ * Gives why the gateway has not got there.
+ */
 async function follow(stages: readonly ActingStage[], flight: Flight): Promise<string | undefined> {
   const ends = byAspect(stages).map((onAspect) => onAspect.at(-1) ?? onAspect[0]);
   const inPlace = await lookBack(ends, async ({ effect }) => {
@@ -281,8 +284,11 @@ async function follow(stages: readonly ActingStage[], flight: Flight): Promise<s
   const missing = new Set(
     ends.filter((end) => !inPlace.has(end)).map(({ effect }) => linkKey(effect.resource)),
   );
+  const created = new Set(
+    ends.filter((end) => inPlace.has(end) && settlesFirst(end.effect)).map(({ effect }) => aspectOf(effect)),
+  );
   for (const { effect } of stages) {
-    if (!missing.has(linkKey(effect.resource))) continue;
+    if (!missing.has(linkKey(effect.resource)) || created.has(aspectOf(effect))) continue;
     const outcome = await carryOut(effect, flight);
     if (!outcome.done) return outcome.reason;
   }

@@ -7,7 +7,7 @@
  * each way, the gateway is asked for what is not in place. Nothing is folded, and no event is published: the interface
  * has shown the right state all along. What was closed stays closed.
  */
-import { linkKey } from '../../core/link.ts';
+import { linkKey, ownerOf } from '../../core/link.ts';
 import type { Problem } from '../../problem.ts';
 import {
   combineNamed,
@@ -179,7 +179,7 @@ function notMade(resource: string, { detail }: Problem): string {
 
 /**
  * Decides the ways to what is shown: as if effects had been taken back, and as if they had landed. Of several effects on
- * one aspect, such as a start and a stop, each can have been the last one to land.
+ * one resource, such as a start and a stop, each can have been the last one to land.
  *
  * @param now - the present time, for the decisions
  */
@@ -194,17 +194,21 @@ function waysTo(shown: Snapshot, effects: readonly Effect[], now: number): reado
   });
 }
 
-/** The effects that can have landed: the first one on each aspect, the first two, and so on, up to all. */
+/**
+ * The effects that can have landed: of each resource all, all but the last one, and so on, down to the first one. What
+ * came later can hide what came before: a start hides a drain, and a deletion all else.
+ */
 function landedOf(effects: readonly Effect[]): readonly (readonly Effect[])[] {
-  const counts = new Map<unknown, number>();
-  const places = effects.map((effect) => {
-    const place = (counts.get(aspectOf(effect)) ?? 0) + 1;
-    counts.set(aspectOf(effect), place);
+  const counts = new Map<string, number>();
+  const places = effects.map(({ resource }) => {
+    const key = linkKey(ownerOf(resource));
+    const place = (counts.get(key) ?? 0) + 1;
+    counts.set(key, place);
     return place;
   });
   const most = places.reduce((one, other) => Math.max(one, other), 1);
-  return Array.from({ length: most }, (_, last) =>
-    effects.filter((_effect, at) => (places[at] ?? 0) <= last + 1),
+  return Array.from({ length: most }, (_, left) =>
+    effects.filter((_effect, at) => (places[at] ?? 0) <= most - left),
   );
 }
 

@@ -14,7 +14,7 @@ export const faults = [
     what: 'What an abandoned command has left at the gateway stays there.',
     kind: '--scenarios',
     file: 'src/runtime/command/reconciliation.ts',
-    from: 'if (!missing.has(linkKey(effect.resource))) continue;',
+    from: 'if (!missing.has(linkKey(effect.resource)) || created.has(aspectOf(effect))) continue;',
     to: 'if (missing.has(linkKey(effect.resource))) continue;',
   },
   {

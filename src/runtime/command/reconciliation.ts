@@ -7,7 +7,7 @@
  * each way, the gateway is asked for what is not in place. No event of a command is folded or published: the interface
  * has shown all along what is wanted. What was closed stays closed.
  */
-import { linkKey } from '../../core/link.ts';
+import { linkKey, ownerOf } from '../../core/link.ts';
 import type { Problem } from '../../problem.ts';
 import {
   combineNamed,
@@ -193,7 +193,7 @@ function notMade(resource: string, { detail }: Problem): string {
 
 /**
  * Decides the ways to what is shown: as if effects had been taken back, and as if they had landed. Of several effects
- * on one aspect, such as a start and a stop, each can have been the last one to land.
+ * on one resource, such as a start and a stop, each can have been the last one to land.
  *
  * @param now - the present time, for the decisions
  */
@@ -208,23 +208,34 @@ function waysTo(shown: Snapshot, effects: readonly Effect[], now: number): reado
   });
 }
 
-/** The effects that can have landed: the first one on each aspect, the first two, and so on, up to all. */
+/**
+ * The effects that can have landed: of each resource all, all but the last one, and so on, down to the first one. What
+ * came later can hide what came before: a start hides a drain, and a deletion all else.
+ */
 function landedOf(effects: readonly Effect[]): readonly (readonly Effect[])[] {
-  const counts = new Map<unknown, number>();
-  const places = effects.map((effect) => {
-    const place = (counts.get(aspectOf(effect)) ?? 0) + 1;
-    counts.set(aspectOf(effect), place);
+  const counts = new Map<string, number>();
+  const places = effects.map(({ resource }) => {
+    const key = linkKey(ownerOf(resource));
+    const place = (counts.get(key) ?? 0) + 1;
+    counts.set(key, place);
     return place;
   });
   const most = places.reduce((one, other) => Math.max(one, other), 1);
-  return Array.from({ length: most }, (_, last) =>
-    effects.filter((_effect, at) => (places[at] ?? 0) <= last + 1),
+  return Array.from({ length: most }, (_, left) =>
+    effects.filter((_effect, at) => (places[at] ?? 0) <= most - left),
   );
 }
 
-/** The state that effects leave, whatever else is there: what they create takes the place of what has its name. */
+/**
+ * The state that effects leave, whatever else is there: what they create takes the place of what has its name. A
+ * service that they let drain counts as stopped, because no other service drains in a snapshot.
+ */
 function leftBy(effects: readonly Effect[], snapshot: Snapshot, now: number): Snapshot {
-  const made = effects.flatMap((effect) => {
+  const made = effects.flatMap((effect): readonly Effect[] => {
+    if (effect.type === 'service.update' && effect.after.drain !== undefined) {
+      const { resource, service } = effect;
+      return [{ type: 'service.stop', resource, service }, effect];
+    }
     const before = settlesFirst(effect) ? inverseOf(effect) : undefined;
     return before === undefined ? [effect] : [before, effect];
   });
@@ -277,7 +288,10 @@ async function makeAsShown(all: readonly (readonly ActingStage[])[], flight: Fli
   return makeAsShown(refused, flight);
 }
 
-/** Asks for all effects on each resource that is not where the way ends. Gives why the gateway has not got there. */
+/**
+ * Asks for all effects on each resource that is not where the way ends; what is there as defined is not created again.
+ * Gives why the gateway has not got there.
+ */
 async function follow(stages: readonly ActingStage[], flight: Flight): Promise<string | undefined> {
   const ends = byAspect(stages).map((onAspect) => onAspect.at(-1) ?? onAspect[0]);
   const inPlace = await lookBack(ends, async ({ effect }) => {
@@ -288,8 +302,11 @@ async function follow(stages: readonly ActingStage[], flight: Flight): Promise<s
   const missing = new Set(
     ends.filter((end) => !inPlace.has(end)).map(({ effect }) => linkKey(effect.resource)),
   );
+  const created = new Set(
+    ends.filter((end) => inPlace.has(end) && settlesFirst(end.effect)).map(({ effect }) => aspectOf(effect)),
+  );
   for (const { effect } of stages) {
-    if (!missing.has(linkKey(effect.resource))) continue;
+    if (!missing.has(linkKey(effect.resource)) || created.has(aspectOf(effect))) continue;
     flight.runtime.crossings.begin(flight.id, effect);
     const outcome = await carryOut(effect, flight);
     if (!outcome.done) return outcome.reason;

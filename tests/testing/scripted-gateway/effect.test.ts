@@ -125,8 +125,8 @@ describe('a scripted gateway without faults', () => {
         const [{ service = '', monitor = '', server = '' }] = decision.events as unknown as [
           { service?: string; monitor?: string; server?: string },
         ];
-        const words = before.servers.find(server)?.settings.state ?? [];
-        if (event.type === 'server.deleted' && words.some((word) => word !== 'maintenance')) return;
+        const { status = [] } = before.servers.find(server)?.seen ?? {};
+        if (event.type === 'server.deleted' && status.length > 0) return;
         const thing = before.services.find(service) ?? before.monitors.find(monitor);
         if (thing?.seen.state === 'failed' && !event.type.endsWith('.updated')) return;
         await applyAll(gateway, [...decision.effects, ...back.effects]);

@@ -13,6 +13,8 @@ import {
   patchMonitor,
   patchServer,
   patchService,
+  sequence,
+  stopService,
   toDocument,
   type Context,
   type Decision,
@@ -111,6 +113,15 @@ describe('a patch', () => {
     const added = expectAccepted(patchSales({ op: 'add', path: '/filters/-', value: '/filters/spare' }));
     expect(added.events).toMatchObject([{ operations: [{ value: '/filters/Spare' }] }]);
     expect(events).toMatchObject([{ before: settingsOf(sampleSnapshot()), after: settingsOf(next) }]);
+  });
+
+  it('gives a filter a new version, also if the service has changed earlier in the same sequence', () => {
+    const without = patchSales({ op: 'remove', path: '/filters' });
+    const { next } = expectAccepted(
+      sequence((snapshot, context) => stopService(snapshot, 'My Service', context), without),
+    );
+
+    expect(next.filters.find('hint')?.version).toEqual({ command: 1, live: 1 });
   });
 
   it('empties the filters on remove, and changes nothing if they are already empty', () => {

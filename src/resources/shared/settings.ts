@@ -108,8 +108,10 @@ export function settingsOf<S extends State, T extends ConfiguredEntity, K extend
       const key = event[kind];
       // Also if the resource is gone: an event from a store can be damaged.
       for (const each of [event.before, event.after]) assertObject(each, 'The settings');
+      // Read first: a fold changes the collection in place.
+      const then = find(snapshot, named, key);
       const next = replace(snapshot, named, key, change, (present) => merge(present, event));
-      const [then, now] = [find(snapshot, named, key), find(next, named, key)];
+      const now = find(next, named, key);
       return then && now ? after(next, { before: then.settings, after: now.settings }, change) : next;
     },
   };

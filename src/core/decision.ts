@@ -405,7 +405,7 @@ type Deciding<E, F> = Changes<E, F> & Pick<Context, 'idleOf'>;
 const snapshots = new WeakMap<object, unknown>();
 
 /**
- * Gives the snapshot of the decision of a closing; `undefined` if the closing is none that {@link accepted} has got.
+ * Gives the snapshot on which a closing was decided; `undefined` for a closing that {@link accepted} has not seen.
  *
  * @internal
  */

@@ -30,7 +30,7 @@ export interface PatchField extends Pick<Field, 'links' | 'secret' | 'secretEntr
 
 /** An operation of a patch, with its secrets sealed. @internal */
 export interface SealedOperation extends ParsedOperation {
-  /** The faults that sealing has found in the value. A fault of another rule is told instead of them. */
+  /** The faults that sealing has found in the value. They are not told if another rule refuses the operation. */
   readonly faults?: readonly Fault[];
 }
 

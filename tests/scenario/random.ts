@@ -99,7 +99,7 @@ function conditional(random: Random, { clients, theme }: Known, number: number):
   return [`${client}: GET ${path}`, `${client}: ${asked}, if unchanged`];
 }
 
-/** The gateway does what an operator has abandoned: no process knows that before the next start. */
+/** The gateway does what an operator has abandoned, after its deadline or never. */
 function abandoned(random: Random, { clients, theme }: Known, number: number): readonly string[] {
   const client = `c${String(clients + 1)}`;
   const asked = random.pick(theme.commands)(random, number);
@@ -109,7 +109,7 @@ function abandoned(random: Random, { clients, theme }: Known, number: number): r
     'wait 11s',
     `c${String(clients + 2)}: DELETE /commands/{${client}}`,
     'wait 2s',
-    // The next start does not make what has landed unseen as later commands have left it.
+    // Another life begins with what the abandoned command has left, whether its call has answered or not.
     ...(/^POST|\/(?:drain|start)/.test(asked) ? ['close', 'wait until idle', ...beginning] : []),
   ];
 }

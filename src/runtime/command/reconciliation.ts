@@ -256,15 +256,12 @@ const eventTypes: ReadonlyMap<string, string> = new Map(
 
 /** The links of the resources that are not the same object in two states. */
 function differing(one: Snapshot, other: Snapshot): readonly string[] {
-  return namedResources.flatMap((named) => {
-    const all = [one, other].flatMap((state) => [...collectionOf(state, named)]);
-    const isSame = (key: string): boolean => find(one, named, key) === find(other, named, key);
-    const left = all.filter(({ key }) => !isSame(key));
-    return [...new Set(left.map(({ key }) => key))].map((key) => {
-      const thing = find(one, named, key) ?? find(other, named, key);
-      return thing === undefined ? '' : linkOf(named.collection, thing);
-    });
-  });
+  return namedResources.flatMap((named) =>
+    [one, other]
+      .flatMap((state) => [...collectionOf(state, named)])
+      .filter(({ key }) => find(one, named, key) !== find(other, named, key))
+      .map((thing) => linkOf(named.collection, thing)),
+  );
 }
 
 function stagesOf(way: Decision): readonly (readonly ActingStage[])[] {

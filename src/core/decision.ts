@@ -232,16 +232,16 @@ export function refusedFor<S, D extends DecisionOf<S>>(
 }
 
 /**
- * The change that an `evolve` is part of.
+ * The fold that an `evolve` is part of, as the event sees it.
  *
  * @internal
  */
-export interface Change {
+export interface Fold {
   /** The revision of the next snapshot. */
   readonly revision: number;
-  /** Whether a command or a report of the host causes the change; see {@link nextVersion}. */
+  /** Whether the event comes of a command or of a report of the host; see {@link nextVersion}. */
   readonly origin: Origin;
-  /** The batch of the change. What the batch has made is changed in place. */
+  /** The batch of the fold. What the batch has made is changed in place. */
   readonly batch: Batch;
 }
 
@@ -257,7 +257,7 @@ export type EventRow<S, E, D = unknown> = ReportedRow<S, E> | CommandRow<S, E, D
 
 interface EvolvingRow<S, E> {
   /** Gives the snapshot after the event; the same snapshot if the resource of the event is gone. Never throws. */
-  evolve(this: void, snapshot: S, event: E, change: Change): S;
+  evolve(this: void, snapshot: S, event: E, fold: Fold): S;
 }
 
 /** A row for reports of the host. A reported change is already in place: no effect causes or undoes the change. */
@@ -343,10 +343,10 @@ export function beginFold<S extends Revisioned, E extends EventBase>(
 ): Folding<S, E> {
   const revision = snapshot.revision + 1;
   const batch = new Batch();
-  const changes = {
+  const folds = {
     command: { revision, origin: 'command', batch },
     report: { revision, origin: 'report', batch },
-  } as const satisfies Record<Origin, Change>;
+  } as const satisfies Record<Origin, Fold>;
   let current = snapshot;
   return {
     current: () => current,
@@ -354,11 +354,7 @@ export function beginFold<S extends Revisioned, E extends EventBase>(
       if (!Object.hasOwn(table, event.type)) throw new TypeError(`There is no event of type "${event.type}"`);
       const row = table[event.type as E['type']];
       const before = batch.changes;
-      const next = row.evolve(
-        current,
-        event as Extract<E, { readonly type: E['type'] }>,
-        changes[row.origin],
-      );
+      const next = row.evolve(current, event as Extract<E, { readonly type: E['type'] }>, folds[row.origin]);
       const changed = next !== current || batch.changes !== before;
       current = next;
       return changed;

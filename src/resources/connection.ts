@@ -252,8 +252,8 @@ function keyIn({ server = '' }: Selection['where']): string {
 const events: EventTable<Snapshot, ConnectionEvent> = {
   'connection.opened': {
     origin: 'report',
-    evolve: (snapshot, { session, connected, id, server, role, state }, change) =>
-      withSessions(snapshot, change, (table, within) =>
+    evolve: (snapshot, { session, connected, id, server, role, state }, fold) =>
+      withSessions(snapshot, fold, (table, within) =>
         table.openConnection(
           { id: session, connected },
           { id, server, role, state, statistics: noStatistics },
@@ -263,15 +263,15 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
   },
   'connection.updated': {
     origin: 'report',
-    evolve: (snapshot, { session, connected, id, role, state, statistics }, change) =>
-      withSessions(snapshot, change, (table, within) =>
+    evolve: (snapshot, { session, connected, id, role, state, statistics }, fold) =>
+      withSessions(snapshot, fold, (table, within) =>
         table.updateConnection({ session, connected, id }, { role, state, statistics }, within),
       ),
   },
   'connection.closed': {
     origin: 'report',
-    evolve: (snapshot, { session, connected, id }, change) =>
-      withSessions(snapshot, change, (table, within) =>
+    evolve: (snapshot, { session, connected, id }, fold) =>
+      withSessions(snapshot, fold, (table, within) =>
         table.closeConnection({ session, connected, id }, within),
       ),
   },
@@ -281,8 +281,8 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
     effect: 'connections.close',
     revert: 'irreversible',
     closing: connectionClosing.eventsOf,
-    evolve: (snapshot, { server, connections }, change) =>
-      withSessions(snapshot, change, (table, within) =>
+    evolve: (snapshot, { server, connections }, fold) =>
+      withSessions(snapshot, fold, (table, within) =>
         connections.reduce(
           (left, each) => (isOn(server, each, left) ? left.closeConnection(each, within) : left),
           table,

@@ -97,8 +97,8 @@ const events: EventTable<Snapshot, ListenerEvent> = {
       return refused(snapshot, problem('patch-test-failed', detail), resourcesOf(found.value));
     },
     // A change of the service also where its own document has the listener: the nodes of a fleet then have one version.
-    evolve: (snapshot, { service, listener, definition }, change) =>
-      replace(snapshot, services, service, change, (before) => ({
+    evolve: (snapshot, { service, listener, definition }, fold) =>
+      replace(snapshot, services, service, fold, (before) => ({
         ...before,
         listeners:
           listenerOf(before, listener) === undefined
@@ -111,8 +111,8 @@ const events: EventTable<Snapshot, ListenerEvent> = {
     effect: 'listener.delete',
     revert: (snapshot, { service, definition }, context) =>
       createListener(snapshot, service, definition, context),
-    evolve: (snapshot, { service, listener }, change) =>
-      replace(snapshot, services, service, change, (before) => ({
+    evolve: (snapshot, { service, listener }, fold) =>
+      replace(snapshot, services, service, fold, (before) => ({
         ...before,
         listeners: Object.freeze(before.listeners.filter(({ name }) => nameKey(name) !== listener)),
       })),

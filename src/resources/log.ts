@@ -116,12 +116,12 @@ const events: EventTable<Snapshot, LogEvent> = {
     scope: 'node',
     effect: 'logs.flush',
     revert: 'irreversible',
-    evolve: (snapshot, { at }, change) => ({
+    evolve: (snapshot, { at }, fold) => ({
       ...snapshot,
       logs: Object.freeze({
         ...snapshot.logs,
         last_flushed: at,
-        version: nextVersion(snapshot.logs.version, change),
+        version: nextVersion(snapshot.logs.version, fold),
       }),
     }),
   },

@@ -371,8 +371,8 @@ const events: EventTable<Snapshot, ServerEvent> = {
   ...drainEvents(servers),
   'server.reported': {
     origin: 'report',
-    evolve: (snapshot, event, change) =>
-      replace(snapshot, servers, event.server, change, (before) => {
+    evolve: (snapshot, event, fold) =>
+      replace(snapshot, servers, event.server, fold, (before) => {
         const seen = seenAfter(before.seen, wordsOfMonitor(event.status), event);
         return seen === before.seen ? before : { ...before, seen };
       }),

@@ -9,13 +9,13 @@ import * as z from 'zod/mini';
 import { Batch } from '../core/batch.ts';
 import type { Entity } from '../core/collection.ts';
 import type {
-  Change,
   Context,
   DecisionOf,
   EffectBase,
   EffectTable,
   EventBase,
   EventTable,
+  Fold,
 } from '../core/decision.ts';
 import { asShown, defineFields, representFields } from '../core/field.ts';
 import type { Sealed } from '../core/secret.ts';
@@ -294,12 +294,12 @@ const draining: Draining<Snapshot, Service> = drainingOf({
 function markFilters(
   snapshot: Snapshot,
   { before: { filters: before = [] }, after: { filters: after = [] } }: Changed<ServiceSettings>,
-  change: Change,
+  fold: Fold,
 ): Snapshot {
   if (before === after) return snapshot;
   const [old, now] = [new Set(before), new Set(after)];
   const changed = [...before.filter((link) => !now.has(link)), ...after.filter((link) => !old.has(link))];
-  return changed.reduce((next, link) => markChanged(next, filters, link, change), snapshot);
+  return changed.reduce((next, link) => markChanged(next, filters, link, fold), snapshot);
 }
 
 /**

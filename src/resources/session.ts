@@ -257,22 +257,22 @@ function identityOf({ id, connected }: Session): SessionIdentity {
 const events: EventTable<Snapshot, SessionEvent> = {
   'session.opened': {
     origin: 'report',
-    evolve: (snapshot, { id, state, user, address, service, connected }, change) =>
-      withSessions(snapshot, change, (table, within) =>
+    evolve: (snapshot, { id, state, user, address, service, connected }, fold) =>
+      withSessions(snapshot, fold, (table, within) =>
         table.open({ id, state, user, address, service, connected, idle: 0, connections: [] }, within),
       ),
   },
   'session.updated': {
     origin: 'report',
-    evolve: (snapshot, { id, connected, state, user, idle }, change) =>
-      withSessions(snapshot, change, (table, within) =>
+    evolve: (snapshot, { id, connected, state, user, idle }, fold) =>
+      withSessions(snapshot, fold, (table, within) =>
         table.update({ id, connected }, { state, user, idle }, within),
       ),
   },
   'session.closed': {
     origin: 'report',
-    evolve: (snapshot, { id, connected }, change) =>
-      withSessions(snapshot, change, (table, within) => table.close([{ id, connected }], within)),
+    evolve: (snapshot, { id, connected }, fold) =>
+      withSessions(snapshot, fold, (table, within) => table.close([{ id, connected }], within)),
   },
   'sessions.closed': {
     origin: 'command',
@@ -280,12 +280,12 @@ const events: EventTable<Snapshot, SessionEvent> = {
     effect: 'sessions.close',
     revert: 'irreversible',
     closing: sessionClosing.eventsOf,
-    evolve: (snapshot, { sessions }, change) =>
-      withSessions(snapshot, change, (table, within) => table.close(sessions, within)),
+    evolve: (snapshot, { sessions }, fold) =>
+      withSessions(snapshot, fold, (table, within) => table.close(sessions, within)),
   },
   'sessions.completed': {
     origin: 'report',
-    evolve: (snapshot, _event, change) => withCompleteSessions(snapshot, change),
+    evolve: (snapshot, _event, fold) => withCompleteSessions(snapshot, fold),
   },
 };
 

@@ -127,19 +127,19 @@ const events: EventTable<Snapshot, UserEvent> = {
   'user.created': {
     origin: 'command',
     revert: revertCreation,
-    evolve(snapshot, { user: key, name, password }, change) {
+    evolve(snapshot, { user: key, name, password }, fold) {
       if (snapshot.users.find(key) !== undefined) return snapshot;
       const settings = Object.freeze({ password });
-      const version = nextVersion(initialVersion, change);
-      return put(snapshot, users, Object.freeze({ name, key, version, settings }), change);
+      const version = nextVersion(initialVersion, fold);
+      return put(snapshot, users, Object.freeze({ name, key, version, settings }), fold);
     },
   },
   'user.updated': {
     origin: 'command',
     // The event does not contain the old hash: a password that was replaced must not come back.
     revert: 'irreversible',
-    evolve: (snapshot, { user, password }, change) =>
-      replace(snapshot, users, user, change, (before) => ({
+    evolve: (snapshot, { user, password }, fold) =>
+      replace(snapshot, users, user, fold, (before) => ({
         ...before,
         settings: Object.freeze({ password }),
       })),
@@ -147,18 +147,18 @@ const events: EventTable<Snapshot, UserEvent> = {
   'user.rehashed': {
     origin: 'command',
     revert: 'irreversible',
-    evolve(snapshot, { user: key, password }, change) {
+    evolve(snapshot, { user: key, password }, fold) {
       const user = find(snapshot, users, key);
       // The version stays: the password is the same, and nothing that is shown changes.
       if (user === undefined) return snapshot;
       const settings = Object.freeze({ password });
-      return put(snapshot, users, Object.freeze({ ...user, settings }), change);
+      return put(snapshot, users, Object.freeze({ ...user, settings }), fold);
     },
   },
   'user.deleted': {
     origin: 'command',
     revert: 'irreversible',
-    evolve: (snapshot, { user }, change) => remove(snapshot, users, user, change),
+    evolve: (snapshot, { user }, fold) => remove(snapshot, users, user, fold),
   },
 };
 

@@ -6,7 +6,7 @@ import { Immer, type Draft } from 'immer';
 
 import { IndexedCollection, type Collection, type Entity, type Named } from '../core/collection.ts';
 import { initialVersion, latest, nextVersion, type Version } from '../core/version.ts';
-import type { Change } from '../core/decision.ts';
+import type { Fold } from '../core/decision.ts';
 import { linkTo, parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
 import type { FindName } from '../core/reference.ts';
@@ -116,7 +116,7 @@ export function revise<S extends State, T extends Entity>(
   state: S,
   named: Named<T>,
   key: string,
-  change: Change,
+  fold: Fold,
   recipe: (draft: Draft<T>, before: T) => void,
 ): S {
   const before = find(state, named, key);
@@ -125,8 +125,8 @@ export function revise<S extends State, T extends Entity>(
     recipe(draft as Draft<T>, before);
   });
   if (after === before) return state;
-  const entity = Object.freeze({ ...after, version: nextVersion(before.version, change) }) as T;
-  return put(state, named, entity, change);
+  const entity = Object.freeze({ ...after, version: nextVersion(before.version, fold) }) as T;
+  return put(state, named, entity, fold);
 }
 
 /**
@@ -140,29 +140,24 @@ export function replace<S extends State, T extends Entity>(
   state: S,
   named: Named<T>,
   key: string,
-  change: Change,
+  fold: Fold,
   copy: (before: T) => T,
 ): S {
   const before = find(state, named, key);
   if (before === undefined) return state;
   const after: { version: Version } = copy(before);
   if (after === before) return state;
-  after.version = nextVersion(before.version, change);
-  return put(state, named, Object.freeze(after) as T, change);
+  after.version = nextVersion(before.version, fold);
+  return put(state, named, Object.freeze(after) as T, fold);
 }
 
 /** Replaces the resource with the key of `entity`, or adds `entity`. @internal */
-export function put<S extends State, T extends Entity>(
-  state: S,
-  named: Named<T>,
-  entity: T,
-  change: Change,
-): S {
+export function put<S extends State, T extends Entity>(state: S, named: Named<T>, entity: T, fold: Fold): S {
   const collection = collectionOf(state, named);
   // Read first: a batch changes the collection in place.
   const hasDrained = drains(collection.findByKey(entity.key));
-  const next = withMember(state, named.collection, collection.with(entity, change.batch), change);
-  return withDraining(next, Number(drains(entity)) - Number(hasDrained), change);
+  const next = withMember(state, named.collection, collection.with(entity, fold.batch), fold);
+  return withDraining(next, Number(drains(entity)) - Number(hasDrained), fold);
 }
 
 /** Whether a resource drains. @internal */
@@ -171,8 +166,8 @@ export function drains(entity: Partial<ConfiguredEntity> | undefined): boolean {
 }
 
 /** A snapshot with more or fewer resources that drain. */
-function withDraining<S extends State>(state: S, more: number, change: Change): S {
-  return more === 0 ? state : withMember(state, 'draining', state.draining + more, change);
+function withDraining<S extends State>(state: S, more: number, fold: Fold): S {
+  return more === 0 ? state : withMember(state, 'draining', state.draining + more, fold);
 }
 
 /** The services and servers that drain. @internal */
@@ -213,45 +208,40 @@ function withMember<S extends State>(
   state: S,
   member: string,
   value: SessionTable | Collection<Entity> | State['draining'],
-  change: Change,
+  fold: Fold,
 ): S {
   if (Object.isFrozen(state)) return { ...state, [member]: value };
   (state as unknown as Record<string, unknown>)[member] = value;
-  change.batch.count();
+  fold.batch.count();
   return state;
 }
 
 /** Removes the resource with a key. Gives the same snapshot if the resource is gone. @internal */
-export function remove<S extends State>(state: S, named: Named<Entity>, key: string, change: Change): S {
+export function remove<S extends State>(state: S, named: Named<Entity>, key: string, fold: Fold): S {
   const before = collectionOf(state, named);
   const hasDrained = drains(before.findByKey(key));
-  const after = before.without(key, nextVersion(initialVersion, change));
+  const after = before.without(key, nextVersion(initialVersion, fold));
   if (after === before) return state;
-  const next = withMember(state, named.collection, after, change);
-  return withDraining(next, -Number(hasDrained), change);
+  const next = withMember(state, named.collection, after, fold);
+  return withDraining(next, -Number(hasDrained), fold);
 }
 
 /** Gives a resource a new version, because its representation shows something that changed elsewhere. @internal */
-export function markChanged<S extends State>(
-  state: S,
-  named: Named<Entity>,
-  link: string,
-  change: Change,
-): S {
-  return markKey(state, named, nameKey(parseLink(link, named.collection) ?? ''), change);
+export function markChanged<S extends State>(state: S, named: Named<Entity>, link: string, fold: Fold): S {
+  return markKey(state, named, nameKey(parseLink(link, named.collection) ?? ''), fold);
 }
 
 function markKey<S extends State>(
   state: S,
   { collection }: Pick<Named<Entity>, 'collection'>,
   key: string,
-  change: Change,
+  fold: Fold,
 ): S {
   const named = { collection } as Named<Entity>;
   const entity = find(state, named, key);
   if (entity === undefined) return state;
-  const version = nextVersion(entity.version, change);
-  return put(state, named, Object.freeze({ ...entity, version }), change);
+  const version = nextVersion(entity.version, fold);
+  return put(state, named, Object.freeze({ ...entity, version }), fold);
 }
 
 /**
@@ -317,15 +307,15 @@ export function sessionsOf({ sessions }: Pick<State, 'sessions'>): IndexedSessio
  */
 export function withSessions<S extends State>(
   state: S,
-  change: Change,
+  fold: Fold,
   changed: (table: IndexedSessionTable, change: TableChange) => IndexedSessionTable,
 ): S {
   const table = sessionsOf(state);
-  if (state.draining === 0) return withTable(state, changed(table, change), change);
+  if (state.draining === 0) return withTable(state, changed(table, fold), fold);
   // No copies by spreading: each would take as long as all the rest.
-  const { revision, batch } = change;
+  const { revision, batch } = fold;
   const recounted = { services: new Set<string>(), servers: new Set<string>() };
-  let next = withTable(state, changed(table, { revision, batch, recounted }), change);
+  let next = withTable(state, changed(table, { revision, batch, recounted }), fold);
   // Also what a command has closed is each node's own, and no change of the configuration.
   const live = { revision, batch, origin: 'report' } as const;
   for (const collection of drainable)
@@ -334,16 +324,16 @@ export function withSessions<S extends State>(
   return next;
 }
 
-function withTable<S extends State>(state: S, sessions: SessionTable, change: Change): S {
-  return sessions === state.sessions ? state : withMember(state, 'sessions', sessions, change);
+function withTable<S extends State>(state: S, sessions: SessionTable, fold: Fold): S {
+  return sessions === state.sessions ? state : withMember(state, 'sessions', sessions, fold);
 }
 
 /** The host has reported everything that is open. @internal */
-export function withCompleteSessions<S extends State>(state: S, change: Change): S {
+export function withCompleteSessions<S extends State>(state: S, fold: Fold): S {
   if (state.sessionsIncomplete !== true) return state;
   const { sessionsIncomplete: _incomplete, ...rest } = state;
   return drainingIn(state).reduce(
-    (now, { collection, key }) => markKey(now, { collection }, key, change),
+    (now, { collection, key }) => markKey(now, { collection }, key, fold),
     rest as unknown as S,
   );
 }

@@ -7,13 +7,13 @@ import type * as z from 'zod/mini';
 import type { Named } from '../../core/collection.ts';
 import {
   unchanged,
-  type Change,
   type Context,
   type DecisionOf,
   type EffectBase,
   type EffectTable,
   type EventBase,
   type EventTable,
+  type Fold,
   type TransitionOf,
 } from '../../core/decision.ts';
 import type { Fields } from '../../core/field.ts';
@@ -52,7 +52,7 @@ export interface NamedResources<S extends State = State> extends Named<Configure
     this: void,
     snapshot: S,
     update: { readonly before: object; readonly after: object },
-    change: Change,
+    fold: Fold,
   ): State;
   /** Saves the members of a document entry that are not in the resource; left out if there are none. */
   saveMore?(this: void, snapshot: S, thing: ConfiguredEntity): object;

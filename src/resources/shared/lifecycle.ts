@@ -11,13 +11,13 @@ import {
   eventHead,
   refused,
   unchanged,
-  type Change,
   type Context,
   type DecisionOf,
   type EffectHead,
   type EffectTable,
   type EventHead,
   type EventTable,
+  type Fold,
 } from '../../core/decision.ts';
 import { defineLifecycle, nextState } from '../../core/lifecycle.ts';
 import type { ReportTable } from '../../core/report.ts';
@@ -216,12 +216,12 @@ export function lifecycleOf<S extends State, K extends Singular, T extends Lived
   }
 
   function wants(copy: (before: T, at: number) => T) {
-    return (snapshot: S, event: About<K> & { readonly at: number }, by: Change): S =>
-      replace(snapshot, named, event[kind], by, (before) => copy(before, event.at));
+    return (snapshot: S, event: About<K> & { readonly at: number }, fold: Fold): S =>
+      replace(snapshot, named, event[kind], fold, (before) => copy(before, event.at));
   }
 
-  function sees(snapshot: S, event: About<K> & Reported & { readonly at: number }, by: Change): S {
-    return replace(snapshot, named, event[kind], by, (before) => {
+  function sees(snapshot: S, event: About<K> & Reported & { readonly at: number }, fold: Fold): S {
+    return replace(snapshot, named, event[kind], fold, (before) => {
       // No report changes what is stopped; see the table `lifecycle`.
       if (before.state === 'stopped') return before;
       const { state, started } = event;

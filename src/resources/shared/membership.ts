@@ -10,7 +10,6 @@ import {
   refused,
   sequenceFor,
   unchanged,
-  type Change,
   type Changes,
   type Context,
   type DecisionOf,
@@ -20,6 +19,7 @@ import {
   type EventBase,
   type EventHead,
   type EventTable,
+  type Fold,
   type TransitionOf,
 } from '../../core/decision.ts';
 import { saveFields, type Field, type Fields } from '../../core/field.ts';
@@ -207,13 +207,13 @@ function eventRows<S extends State>(
         `To remove it all the same, delete it: DELETE ${linkOf(collection, thing)}.`;
       return refused(snapshot, problem('patch-test-failed', detail), [linkOf(collection, thing)]);
     },
-    evolve(snapshot: S, { [kind]: key = '', definition = {} }: Defined, change: Change): S {
+    evolve(snapshot: S, { [kind]: key = '', definition = {} }: Defined, fold: Fold): S {
       if (find(snapshot, named, key) !== undefined) return snapshot;
-      const thing = Object.freeze(loadEntity(named.fields, definition, nextVersion(initialVersion, change)));
-      const next = withSessions(put(snapshot, named, thing, change), change, (table, within) =>
+      const thing = Object.freeze(loadEntity(named.fields, definition, nextVersion(initialVersion, fold)));
+      const next = withSessions(put(snapshot, named, thing, fold), fold, (table, within) =>
         table.withKey(collection, key, within),
       );
-      return relinked(named, next, withoutLinks(named, thing), thing.settings, change);
+      return relinked(named, next, withoutLinks(named, thing), thing.settings, fold);
     },
   };
   const deleted = {
@@ -227,14 +227,14 @@ function eventRows<S extends State>(
         (now) => membership.create(named, settings, now, context),
       ])(snapshot, context);
     },
-    evolve(snapshot: S, { [kind]: key = '' }: Defined, change: Change): S {
+    evolve(snapshot: S, { [kind]: key = '' }: Defined, fold: Fold): S {
       const thing = find(snapshot, named, key);
       if (thing === undefined) return snapshot;
-      const gone = withSessions(remove(snapshot, named, key, change), change, (table, within) =>
+      const gone = withSessions(remove(snapshot, named, key, fold), fold, (table, within) =>
         table.withoutKey(collection, key, within),
       );
-      const next = detachAll(gone, kinds, collection, linkOf(collection, thing), change);
-      return relinked(named, next, thing.settings, withoutLinks(named, thing), change);
+      const next = detachAll(gone, kinds, collection, linkOf(collection, thing), fold);
+      return relinked(named, next, thing.settings, withoutLinks(named, thing), fold);
     },
   };
   // The casts are needed because the compiler does not see that the computed keys are types of events.
@@ -283,9 +283,9 @@ function relinked<S extends State>(
   snapshot: S,
   before: object,
   after: object,
-  change: Change,
+  fold: Fold,
 ): S {
-  return onLinks === undefined ? snapshot : (onLinks(snapshot, { before, after }, change) as S);
+  return onLinks === undefined ? snapshot : (onLinks(snapshot, { before, after }, fold) as S);
 }
 
 function withoutLinks({ fields }: NamedResources, { settings }: ConfiguredEntity): object {

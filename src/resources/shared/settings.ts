@@ -7,13 +7,13 @@ import {
   eventHead,
   refused,
   unchanged,
-  type Change,
   type Context,
   type DecisionOf,
   type EffectHead,
   type EffectTable,
   type EventHead,
   type EventTable,
+  type Fold,
 } from '../../core/decision.ts';
 import { shownSettings, type Fields } from '../../core/field.ts';
 import type { SealedOperation } from '../../core/patch-rule.ts';
@@ -76,7 +76,7 @@ interface Rules<S extends State, T extends ConfiguredEntity> extends PatchHooks<
    */
   merge?(this: void, present: T, update: Changed<T['settings']> & { readonly at: number }): T;
   /** A further change of the snapshot together with the settings. */
-  after?(this: void, snapshot: S, update: Changed<T['settings']>, change: Change): S;
+  after?(this: void, snapshot: S, update: Changed<T['settings']>, fold: Fold): S;
 }
 
 /** The settings of a kind. `S` is the snapshot, and `T` a resource. @internal */
@@ -104,15 +104,15 @@ export function settingsOf<S extends State, T extends ConfiguredEntity, K extend
     effect: `${kind}.update`,
     revert: (snapshot: S, event: UpdateEvent<K, T['settings']>, context: Context) =>
       revertUpdate(settings, snapshot, event, context),
-    evolve(snapshot: S, event: UpdateEvent<K, T['settings']>, change: Change) {
+    evolve(snapshot: S, event: UpdateEvent<K, T['settings']>, fold: Fold) {
       const key = event[kind];
       // Also if the resource is gone: an event from a store can be damaged.
       for (const each of [event.before, event.after]) assertObject(each, 'The settings');
       // Read first: a fold changes the collection in place.
       const then = find(snapshot, named, key);
-      const next = replace(snapshot, named, key, change, (present) => merge(present, event));
+      const next = replace(snapshot, named, key, fold, (present) => merge(present, event));
       const now = find(next, named, key);
-      return then && now ? after(next, { before: then.settings, after: now.settings }, change) : next;
+      return then && now ? after(next, { before: then.settings, after: now.settings }, fold) : next;
     },
   };
   // The casts are needed because the compiler does not see that the computed keys are the types of the kind.

@@ -94,9 +94,14 @@ export interface Fields {
   readonly whole: z.core.$ZodType;
   /** The collection of each field with links, by the name of the field. */
   readonly links: Readonly<Record<string, string>>;
+  /** The fields whose values have parts, which a change can touch one by one. */
+  readonly parts: Readonly<Record<string, PartsForm>>;
   /** The fields of which the host sees something: the settings, and the others. */
   readonly seen: Readonly<Record<'settings' | 'rest', readonly Field[]>>;
 }
+
+/** The form of a value with parts: a map, a list of things with names, or a list of links. @internal */
+export type PartsForm = 'map' | 'things' | 'links';
 
 /** The interfaces that document a kind. The table must agree with each of them. */
 interface Interfaces {
@@ -129,6 +134,7 @@ export function defineFields<I extends Interfaces>(): <const T extends FieldTabl
       document: objectOf(all.filter(isInDocument), 'name', documentShape).check(...rules),
       whole: z.looseObject({}).check(...rules),
       links: linksOf(all),
+      parts: partsOf(all),
       seen: { settings: seen.filter(isSetting), rest: seen.filter((field) => !isSetting(field)) },
     });
   };
@@ -389,6 +395,20 @@ function isEmpty(value: unknown): boolean {
 
 function linksOf(all: readonly Field[]): Fields['links'] {
   return Object.fromEntries(all.flatMap(({ name, links }) => (links === undefined ? [] : [[name, links]])));
+}
+
+function partsOf(all: readonly Field[]): Fields['parts'] {
+  const formOf = ({ secretEntries, entries, links }: Field): PartsForm | undefined => {
+    if (entries !== undefined) return 'things';
+    if (links !== undefined) return 'links';
+    return secretEntries === undefined ? undefined : 'map';
+  };
+  return Object.fromEntries(
+    all.flatMap((field) => {
+      const form = formOf(field);
+      return form === undefined ? [] : [[field.name, form]];
+    }),
+  );
 }
 
 /** Gives the names of the fields that are secret as a whole. @internal */

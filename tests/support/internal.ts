@@ -4,6 +4,7 @@
  * in the sources changes this file alone. What can be tested from outside does not come here.
  */
 export { Batch } from '../../src/core/batch.ts';
+export { applied, changeBetween, conflicts, inverse, joined, merged, pruned } from '../../src/core/change.ts';
 export type { Fields } from '../../src/core/field.ts';
 export { createTimeFormat } from '../../src/core/time.ts';
 export { restoreShared } from '../../src/fleet/shared-history.ts';

@@ -32,7 +32,12 @@ interface Chain {
 
 /** Gives the moves that lead from one list to another; `undefined` if none differs. @internal */
 export function movesBetween(before: readonly string[], after: readonly string[]): Moves | undefined {
-  return settled(placedIn(before), placedIn(after));
+  const most = Math.min(before.length, after.length);
+  let [start, end] = [0, 0];
+  // Most often, few links of a long list differ, and maps of the others would take long.
+  while (start < most && before[start] === after[start]) start += 1;
+  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return settled(placedIn(before, start, end), placedIn(after, start, end));
 }
 
 /** Gives a list after moves. A link whose place is gone comes last. @internal */
@@ -103,7 +108,7 @@ function settled(before: PlacedLinks, after: PlacedLinks): Moves | undefined {
   const settledKeys = new Set<string>();
   for (const [anchor, chain] of old) {
     const inBoth = (links: readonly string[] = [], others: ReadonlyMap<string, string>): readonly string[] =>
-      links.map(linkKey).filter((key) => linkKey(others.get(key) ?? '/') === anchor);
+      links.map(linkKey).filter((key) => others.has(key) && linkKey(others.get(key) ?? '') === anchor);
     const [one, other] = [inBoth(chain.links, anchors), inBoth(now.get(anchor)?.links, oldAnchors)];
     const differs = one.findIndex((key, at) => key !== other[at]);
     const start = differs === -1 ? one.length : differs;
@@ -123,8 +128,12 @@ function placesOf(places: Places): PlacedLinks {
   return new Map(Object.entries(places).map(([link, behind]) => [linkKey(link), { link, behind }]));
 }
 
-function placedIn(list: readonly string[]): PlacedLinks {
-  return new Map(list.map((link, at) => [linkKey(link), { link, behind: list[at - 1] ?? '' }]));
+/** The links of a list, without some at its start and at its end. */
+function placedIn(list: readonly string[], start = 0, end = 0): PlacedLinks {
+  const links = list.slice(start, list.length - end);
+  return new Map(
+    links.map((link, at) => [linkKey(link), { link, behind: links[at - 1] ?? list[start - 1] ?? '' }]),
+  );
 }
 
 function keysOf(one: PlacedLinks, other: PlacedLinks): ReadonlySet<string> {

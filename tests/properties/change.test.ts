@@ -5,8 +5,9 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { Json } from 'gateway-admin-core';
+import { createSnapshot, toDocument, type Json } from 'gateway-admin-core';
 
+import { documents } from '../support/arbitrary-document.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 import {
   applied,
@@ -16,6 +17,7 @@ import {
   inverse,
   joined,
   merged,
+  namedResources,
   pruned,
   type Fields,
 } from '../support/internal.ts';
@@ -166,6 +168,26 @@ describe('A change between two definitions', () => {
         expect(text(pruned(fields, back))).toBe(text(inverse(pruned(fields, change))));
       }),
       runs,
+    );
+  });
+
+  it('does so for what any two documents have of any kind', () => {
+    const entries = documents.map((document) => toDocument(createSnapshot(document)));
+    fc.assert(
+      fc.property(entries, entries, (one, other) => {
+        for (const { collection, fields: own } of namedResources) {
+          const [[before], [after]] = [one, other].map(
+            ({ [collection as 'servers']: all = [] }) => all as unknown as readonly Definition[],
+          ) as [readonly Definition[], readonly Definition[]];
+          const change = changeBetween(own, link, before, after);
+          if (change === undefined) continue;
+          for (const each of [change, pruned(own, change)]) {
+            expect(plain(merged(own, before, each))).toBe(plain(after));
+            expect(plain(merged(own, after, inverse(each)))).toBe(plain(before));
+          }
+          expect(plain(applied(before, change))).toBe(plain(after));
+        }
+      }),
     );
   });
 

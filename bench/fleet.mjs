@@ -125,7 +125,7 @@ function watch(admins) {
   const observe = async (admin, node) => {
     for await (const item of admin.events()) {
       if (item.gap === true || item.event.type !== 'service.updated') continue;
-      const { max_connection: value } = item.event.after;
+      const { max_connection: value } = item.event.to;
       const now = performance.now();
       shown[node].set(value, now);
       const at = waiting[node].get(value);

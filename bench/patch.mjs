@@ -115,7 +115,7 @@ async function patchOneService(row) {
 const patchable = new Set(Object.keys(ajvSettings.schema.properties).filter((name) => name !== 'password'));
 const known = new Set(['/servers/db-1', '/servers/db-2', '/filters/Hint']);
 
-/** What a careful program does with the same libraries: rights, links, both directions, frozen records. */
+/** What a careful program does with the same libraries: rights, links, old and new values, frozen records. */
 function patchWithAllDuties({ revision, services }, at, patch, { now, actor }) {
   for (const { op, path, from = path } of patch) {
     for (const pointer of [path, from]) {
@@ -128,12 +128,14 @@ function patchWithAllDuties({ revision, services }, at, patch, { now, actor }) {
   if (!ajvSettings(after)) throw new Error('invalid');
   for (const link of [...after.servers, ...after.filters])
     if (!known.has(link)) throw new Error('no such link');
-  const forth = jsonpatch.compare(before, after);
-  const back = jsonpatch.compare(after, before, true);
+  const operations = jsonpatch.compare(before, after);
+  const differing = new Set(operations.map(({ path }) => path.split('/', 2)[1]));
+  const [from, to] = [before, after].map((all) =>
+    Object.fromEntries(Object.entries(all).filter(([member]) => differing.has(member))),
+  );
   deepFreeze(after);
-  const resource = `/services/${encodeURIComponent(name)}`;
-  const update = { resource, service: name, before, after, operations: forth };
-  const event = deepFreeze({ type: 'service.updated', at: now, actor, ...update, inverse: back });
+  const update = { resource: `/services/${encodeURIComponent(name)}`, service: name, from, to, operations };
+  const event = deepFreeze({ type: 'service.updated', at: now, actor, ...update });
   const effect = deepFreeze({ type: 'service.update', ...update });
   const next = [...services];
   next[at] = Object.freeze({ name, router, ...after });

@@ -185,17 +185,10 @@ function* changesOf(count) {
       now: n,
     });
     now = decision.next;
-    const { resources } = decision;
-    // Of an update, a record has the settings that it changes, and once.
-    const events = decision.events.map((event) => ({
-      ...event,
-      before: { max_connection: event.before.max_connection },
-      after: { max_connection: event.after.max_connection },
-    }));
-    const effects = decision.effects.map(({ type, resource, service }) => ({ type, resource, service }));
+    const { resources, events } = decision;
     const command = `bench-${n}`;
     yield [
-      { type: 'intent', command, resources, part: 0, of: 1, events, effects },
+      { type: 'intent', command, resources, part: 0, of: 1, events },
       {
         type: 'settlement',
         command,
@@ -216,7 +209,8 @@ function stateOf() {
   }));
   const servers = [{ name: 'db', address: '10.0.0.1', port: 5432, protocol: 'pg' }];
   const none = { open: [], abandoned: [], entries: [], deleted: [] };
-  return { format: 1, revision: 0, document: { servers, services }, ...none };
+  const mode = { settings: { read_only: false } };
+  return { format: 2, revision: 0, document: { servers, services }, interface: mode, ...none };
 }
 
 /** Opens a copy: opening puts the journal together. */

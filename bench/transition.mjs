@@ -57,10 +57,15 @@ function servicesByName() {
 
 /** The event and the effect of a stop, as ours. */
 function changeOf(name) {
-  const resource = `/services/${name}`;
+  const stop = {
+    resource: `/services/${name}`,
+    service: name,
+    from: { state: 'started' },
+    to: { state: 'stopped' },
+  };
   return {
-    event: { type: 'service.stopped', at: now, actor: 'ada', resource, service: name },
-    effect: { type: 'service.stop', resource, service: name },
+    event: { type: 'service.stopped', at: now, actor: 'ada', ...stop },
+    effect: { type: 'service.stop', ...stop },
   };
 }
 

@@ -8,7 +8,7 @@ import { restoring, undoing } from './act.ts';
 import { useAsking } from './asking.ts';
 import { rowFits } from './find.ts';
 import { usePage } from './page.ts';
-import { closedText, valueText } from './plan.ts';
+import { closedText, partsIn } from './plan.ts';
 import { useStore } from './store.ts';
 import { Links } from './resource.tsx';
 import { text } from './text.ts';
@@ -103,34 +103,13 @@ function whatOf({ events, resources }: Entry): string {
   return `${types.join(', ')} ${resources[0] ?? ''}`.trim();
 }
 
-interface Operation {
-  readonly op: string;
-  readonly path: string;
-  readonly value?: unknown;
-}
-
 /** What an event has changed, with the values before and after; or how much it has closed. */
 function changesOf(event: Entry['events'][number]): readonly string[] {
-  const { operations = [], inverse = [], count, criteria } = event as Changed;
-  if (count !== undefined) return [closedText(count, criteria)];
-  const ways = inverse.filter(({ op }) => op !== 'test');
-  // In a list, a place can be that of several elements.
-  const isPaired =
-    operations.length === ways.length &&
-    [operations, [...operations, ...ways]].every(
-      (each) => new Set(each.map(({ path }) => path)).size === ways.length,
-    );
-  return operations.map(({ op, path, value }) => {
-    const old = ways.find((each) => each.path === path)?.value;
-    return isPaired
-      ? text.plan.sets(path, text.plan.becomes(valueText(old), valueText(value)))
-      : `${op} ${path} ${valueText(value)}`;
-  });
+  const { count, criteria } = event as Closed;
+  return count === undefined ? partsIn(event) : [closedText(count, criteria)];
 }
 
-interface Changed {
-  readonly operations?: readonly Operation[];
-  readonly inverse?: readonly Operation[];
+interface Closed {
   readonly count?: number;
   readonly criteria?: object;
 }

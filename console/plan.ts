@@ -2,6 +2,7 @@
  * Plans in sentences: what closes, what stays, what changes, what the gateway is asked for.
  */
 import type { Plan } from 'gateway-admin-core';
+import { changedParts } from 'gateway-admin-core/client';
 
 import { text } from './text.ts';
 
@@ -33,7 +34,10 @@ export function sentencesOf(plan: Accepted): PlanSentences {
       ...later,
     ],
     stays: stays.sessions === 0 || isNoted ? [] : [text.plan.stays(stays.sessions)],
-    changes: changesOf(plan),
+    changes: plan.events.flatMap((event) => {
+      const { resource } = event as { resource: string };
+      return partsIn(event as object).map((part) => `${resource} ${part.slice(1)}`);
+    }),
     asks: plan.effects.map((effect) => {
       const { type, resource, count } = effect as { type: string; resource: string; count?: number };
       return text.plan.asks(type, resource, count);
@@ -47,31 +51,12 @@ export function closesLater({ code, count }: NonNullable<Accepted['notes']>[numb
   return code === 'closes-at-deadline' && count !== 0;
 }
 
-/** The fields that the events change, with their values before and after. */
-function changesOf({ patch = [], events }: Accepted): readonly string[] {
-  const updates = (events as readonly Partial<Update>[]).filter((event): event is Update => 'after' in event);
-  // The mode of the interface changes without an event.
-  if (events.length === 0)
-    return patch.map((operation) =>
-      text.plan.sets(operation.path, valueText('value' in operation ? operation.value : '')),
-    );
-  return updates.flatMap(({ resource, before, after }) =>
-    [...new Set([...Object.keys(before), ...Object.keys(after)])]
-      .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
-      .map((field) =>
-        text.plan.sets(
-          `${resource} ${field}`,
-          text.plan.becomes(valueText(before[field]), valueText(after[field])),
-        ),
-      ),
+/** The parts that an event changes, with their values before and after. */
+export function partsIn(event: object): readonly string[] {
+  const { nothing, secret, becomes, sets } = text.plan;
+  return changedParts(event, valueText).map(({ path, from, to }) =>
+    sets(path, (from ?? to) === undefined ? secret : becomes(from ?? nothing, to ?? nothing)),
   );
-}
-
-/** An event of changed settings. */
-interface Update {
-  readonly resource: string;
-  readonly before: Readonly<Record<string, unknown>>;
-  readonly after: Readonly<Record<string, unknown>>;
 }
 
 /** How much an event has closed, and of which kind. */

@@ -141,6 +141,7 @@ export const text = {
     becomes: (before: string, after: string) => `${before} → ${after}`,
     sets: (path: string, value: string) => `${path}: ${value}`,
     nothing: 'nothing',
+    secret: 'changed, and not shown',
     unchanged: 'This changes nothing.',
     parts: {
       closes: 'Closes',

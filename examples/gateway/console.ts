@@ -1,7 +1,7 @@
 /** What the gateway says: one line for each step, each address and each event; coloured if a terminal shows colours. */
 import { styleText } from 'node:util';
 
-import { nameKey, type Admin, type AdminEvent, type Service, type Snapshot } from 'gateway-admin-core';
+import type { Admin, AdminEvent, Service, Snapshot } from 'gateway-admin-core';
 
 import { placeOf, placeText } from './place.ts';
 
@@ -115,7 +115,7 @@ export async function showEvents(admin: Admin, node?: string): Promise<void> {
   };
   for await (const item of admin.events()) {
     if (item.gap === true || item.event.type.startsWith('connection.')) continue;
-    if (item.event.type === 'service.deleted') before.totals.delete(nameKey(item.event.definition.name));
+    if (item.event.type === 'service.deleted') before.totals.delete(item.event.service);
     if (item.event.type.startsWith('session.')) timer ??= setTimeout(tally, 1000).unref();
     else console.log(prefix + lineOf(item.event));
   }

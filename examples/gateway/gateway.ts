@@ -99,16 +99,16 @@ export class Gateway implements GatewayPort {
     if (reason !== undefined) throw new EffectRefusedError(reason);
     switch (effect.type) {
       case 'service.create':
-        this.#addListeners(effect.service, effect.definition.listeners ?? []);
+        this.#addListeners(effect.service, effect.to.listeners ?? []);
         break;
       case 'service.delete':
         this.#listeners.get(effect.service)?.close();
         this.#listeners.delete(effect.service);
         break;
       case 'listener.create':
-        return this.#listeners.get(effect.service)?.add(effect.definition);
+        return this.#listeners.get(effect.service)?.add(effect.to);
       case 'listener.delete':
-        this.#listeners.get(effect.service)?.remove(effect.definition.name);
+        this.#listeners.get(effect.service)?.remove(effect.from.name);
         break;
       case 'service.start':
         return this.#listeners.get(effect.service)?.open();
@@ -121,9 +121,11 @@ export class Gateway implements GatewayPort {
       case 'monitor.stop':
         this.#monitor(effect.monitor);
         break;
-      case 'monitor.update':
-        if (this.#monitors.has(effect.monitor)) this.#monitor(effect.monitor, effect.after);
+      case 'monitor.update': {
+        const running = this.#monitors.get(effect.monitor);
+        if (running !== undefined) this.#monitor(effect.monitor, { ...running.settings, ...effect.to });
         break;
+      }
       case 'sessions.close':
         await Promise.all(
           effect.sessions.map(async ({ id, connected }) => this.#find(id, connected)?.close(byAdministrator)),
@@ -161,9 +163,9 @@ export class Gateway implements GatewayPort {
       case 'service.delete':
         return this.#listeners.has(effect.service) === (effect.type === 'service.create');
       case 'listener.create':
-        return this.#listeners.get(effect.service)?.has(effect.definition) === true;
+        return this.#listeners.get(effect.service)?.has(effect.to) === true;
       case 'listener.delete':
-        return this.#listeners.get(effect.service)?.knows(effect.definition.name) === false;
+        return this.#listeners.get(effect.service)?.knows(effect.from.name) === false;
       case 'service.start':
       case 'service.stop':
         return this.#listeners.get(effect.service)?.isOpen() === (effect.type === 'service.start');
@@ -185,8 +187,10 @@ export class Gateway implements GatewayPort {
         return process.stdout.writableLength === 0;
       case 'service.update':
         return isUpdateInPlace(effect, snapshot.services.find(effect.service)?.settings);
-      case 'server.update':
-        return isUpdateInPlace(effect, snapshot.servers.find(effect.server)?.settings);
+      case 'server.update': {
+        const settings = snapshot.servers.find(effect.server)?.settings;
+        return isUpdateInPlace(effect, settings && { ...settings, status: settings.state });
+      }
       case 'filter.update':
         return isUpdateInPlace(effect, snapshot.filters.find(effect.filter)?.settings);
       case 'monitor.create':
@@ -247,8 +251,8 @@ export class Gateway implements GatewayPort {
       : []),
     ...effects.flatMap((effect) => {
       if (effect.type !== 'service.update') return [];
-      const seconds = effect.after.connection_timeout ?? 0;
-      if (seconds === 0 || seconds === effect.before.connection_timeout) return [];
+      const { connection_timeout: seconds = 0 } = effect.to;
+      if (seconds === 0) return [];
       const count = this.#idleOf(effect.service, seconds).length;
       const now = count === 1 ? '1 is' : `${String(count)} are`;
       const detail = `Sessions that are idle for ${String(seconds)} s are closed. Now ${now}.`;

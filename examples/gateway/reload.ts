@@ -1,13 +1,7 @@
 /** Reads the document again while the gateway runs: prints the changes that the document needs, and can make them. */
 import { readFile } from 'node:fs/promises';
 
-import {
-  adoptDocument,
-  createSnapshot,
-  type Admin,
-  type Operation,
-  type Transition,
-} from 'gateway-admin-core';
+import { adoptDocument, createSnapshot, type Admin, type Transition } from 'gateway-admin-core';
 
 import { paint } from './console.ts';
 import { parseDocument, startingDocument, withPortsOf } from './document.ts';
@@ -46,24 +40,26 @@ export async function reload(admin: Admin, path: string, reloading: Reloading): 
 interface Planned {
   readonly type: string;
   readonly resource: string;
-  readonly operations?: readonly Operation[];
-  readonly inverse?: readonly Operation[];
-  readonly definition?: { readonly address?: string; readonly port?: number };
+  readonly from?: Members;
+  readonly to?: Members;
 }
 
-function lineOf({ type, resource, operations = [], inverse = [], definition }: Planned): string {
-  const { address, ...place } = definition ?? {};
-  const details = address === undefined ? [] : [placeText({ address, ...place })];
-  const changes = operations.map((operation) => changeText(operation, inverse));
-  const more = [...details, ...changes].join(', ');
+type Members = Readonly<Record<string, unknown>> & { readonly address?: string; readonly port?: number };
+
+function lineOf({ type, resource, from = {}, to = {} }: Planned): string {
+  const more = type.endsWith('.updated') ? changesText(from, to) : placeOfDefinition({ ...from, ...to });
   return `${paint('bold', type)} ${resource}${more === '' ? '' : `: ${more}`}`;
 }
 
-/** An operation with the value after it, and the one before: `/port = 5433 (was 5432)`. */
-function changeText(operation: Operation, inverse: readonly Operation[]): string {
-  const { op, path } = operation;
-  const before = inverse.find((back) => back.op !== 'test' && back.path === path);
-  const value = 'value' in operation ? ` = ${JSON.stringify(operation.value)}` : '';
-  const old = before !== undefined && 'value' in before ? ` (was ${JSON.stringify(before.value)})` : '';
-  return `${op === 'remove' ? 'without ' : ''}${path}${value}${old}`;
+function placeOfDefinition({ address, ...place }: Members): string {
+  return address === undefined ? '' : placeText({ address, ...place });
+}
+
+/** The members that change, each with its values after and before: `port = 5433 (was 5432)`. */
+function changesText(from: Members, to: Members): string {
+  const changes = Object.keys({ ...from, ...to }).map((name) => {
+    const value = name in to ? `${name} = ${JSON.stringify(to[name])}` : `without ${name}`;
+    return name in from ? `${value} (was ${JSON.stringify(from[name])})` : value;
+  });
+  return changes.join(', ');
 }

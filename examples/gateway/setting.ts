@@ -1,5 +1,5 @@
 /** Settings: which settings this gateway has. */
-import { hostProblem, type Effect, type Problem, type Update, type Veto } from 'gateway-admin-core';
+import { hostProblem, type Effect, type Problem, type Veto } from 'gateway-admin-core';
 import { formatPointer, parsePointer } from 'gateway-admin-core/json';
 
 import { unsupportedIn } from './document.ts';
@@ -22,7 +22,7 @@ const supported: Partial<Record<Effect['type'], readonly string[]>> = {
     'max_connection',
     'drain',
   ],
-  'server.update': ['address', 'port', 'parameters', 'state', 'drain'],
+  'server.update': ['address', 'port', 'parameters', 'status', 'drain'],
   'monitor.update': ['servers', 'monitor_interval', 'connect_timeout'],
   'filter.update': ['parameters'],
 };
@@ -34,8 +34,8 @@ export const veto: Veto = ({ effects, next }) => {
   for (const effect of effects) {
     const reason = refusalOf(effect);
     if (reason !== undefined) return unsupported(reason);
-    if (effect.type !== 'service.update' || !changedNames(effect).includes('weightby')) continue;
-    const { weightby = '', servers } = effect.after;
+    if (effect.type !== 'service.update') continue;
+    const { weightby = '', servers = next.services.find(effect.service)?.settings.servers ?? [] } = effect.to;
     const weights = serversAt(next, servers).filter(({ settings }) => weightby in settings.parameters);
     if (weightby !== '' && weights.length === 0)
       return unsupported(`No server of the service has a parameter "${weightby}".`);
@@ -45,20 +45,20 @@ export const veto: Veto = ({ effects, next }) => {
 
 /** Why this gateway cannot do an effect; `undefined` if it can. Another node of a fleet does not ask this veto. */
 export function refusalOf(effect: Effect): string | undefined {
-  if ('definition' in effect && effect.type.endsWith('.create')) return unsupportedDefinition(effect);
+  if (!('to' in effect)) return undefined;
+  const [kind = '', verb] = effect.type.split('.');
+  if (verb === 'create') return unsupportedDefinition(kind, effect.to);
   if (!('operations' in effect)) return undefined;
   const names = supported[effect.type] ?? [];
-  const other = changedNames(effect).find((name) => !names.includes(name));
-  if (other !== undefined)
-    return `This gateway has no ${other.replace('Sealed', '')} here. It has ${names.join(', ')}.`;
+  const other = Object.keys({ ...effect.from, ...effect.to }).find((name) => !names.includes(name));
+  if (other !== undefined) return `This gateway has no ${other} here. It has ${names.join(', ')}.`;
   if (effect.type !== 'filter.update') return undefined;
-  const parameter = Object.keys(effect.after.parameters).find((name) => name !== matchParameter);
+  const parameter = Object.keys(effect.to.parameters ?? {}).find((name) => name !== matchParameter);
   return parameter && `The filter has no parameter "${parameter}". It has ${matchParameter}.`;
 }
 
 /** Why this gateway cannot have a new resource: it supports no more than in a document. */
-function unsupportedDefinition({ type, definition }: Extract<Effect, { readonly definition: object }>) {
-  const [kind = ''] = type.split('.');
+function unsupportedDefinition(kind: string, definition: object): string | undefined {
   const document =
     kind === 'listener' ? { services: [{ listeners: [definition] }] } : { [`${kind}s`]: [definition] };
   const [fault] = unsupportedIn(document);
@@ -72,9 +72,4 @@ function unsupported(detail: string): Problem {
     title: 'The gateway does not support the setting',
     detail,
   });
-}
-
-/** The names of the settings that an update changes. */
-function changedNames({ operations }: Update<object>): readonly string[] {
-  return operations.flatMap(({ path }) => parsePointer(path)?.slice(0, 1) ?? []);
 }

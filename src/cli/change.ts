@@ -23,6 +23,7 @@ import { wordOf } from './kind.ts';
 import { jsonText, safeText } from './output.ts';
 import { assertConfirmed, nameFor, placeOf, whereText, type GatewayPlace } from './place.ts';
 import {
+  deletionsIn,
   acceptedPlan,
   changeText,
   doneText,
@@ -123,13 +124,12 @@ function asks(call: Call, planned: PlannedChange, place: GatewayPlace): boolean 
 /**
  * Whether a change is made only after a yes. What is closed does not come back, nor do the sessions of what is deleted.
  */
-function isAsked({ change, plan: { closes, events, count = {}, notes = [] } }: PlannedChange): boolean {
+function isAsked({ change, plan }: PlannedChange): boolean {
+  const { closes, notes = [] } = plan;
   return (
     acts[change.act].asks === true ||
     closes.sessions + closes.connections > 0 ||
-    [...events.map((event) => (event as { readonly type: string }).type), ...Object.keys(count)].some(
-      (type) => type.endsWith('.deleted'),
-    ) ||
+    deletionsIn(plan).length > 0 ||
     notes.some(({ code }) => code === 'closes-at-deadline')
   );
 }

@@ -408,8 +408,8 @@ export const deletion = changing({
 
 /** The resources whose lists lose the deleted one; empty if there are none. */
 function detachedText({ effects }: Accepted): string {
-  const links = (effects as readonly { readonly type: string; readonly resource: string }[])
-    .filter(({ type }) => type.endsWith('.update'))
+  const links = (effects as readonly { readonly resource: string; readonly to?: object }[])
+    .filter(({ to }) => to !== undefined)
     .map(({ resource }) => resource);
   return links.length === 0 ? '' : ` It leaves the lists of ${links.join(', ')}.`;
 }

@@ -11,7 +11,7 @@ import { connect } from './connection.ts';
 import { timesOf } from './input.ts';
 import { kindOf, kinds, type EventTypes } from './kind.ts';
 import { counted, fieldCell, safeText, timeText } from './output.ts';
-import { operationLine } from './plan.ts';
+import { partLines } from './plan.ts';
 import { list, listingOf, print, read, type Listing, type Page } from './reading.ts';
 
 type Item = Exclude<EventStreamItem, { readonly gap: true }>;
@@ -112,7 +112,7 @@ function eventLine({ output }: Call, { id, event }: Item, timeOf: (at: number) =
 
 /** What an event says besides its type. */
 function detailOf(event: ShownEvent): readonly string[] {
-  if ('operations' in event) return event.operations.map((operation) => operationLine(operation));
+  if ('operations' in event) return partLines(event);
   if ('sessions' in event) return [counted(event.sessions.length, 'session')];
   if ('connections' in event) return [counted(event.connections.length, 'connection')];
   const state = 'state' in event ? [`[${event.state}]`] : [];

@@ -2,7 +2,7 @@
  * `history`, `why` and `undo`: what was changed, by whom, and the way back.
  */
 import type { Client, EndpointId, HistorySearch } from '../client/index.ts';
-import type { Operation } from '../index.ts';
+import type { Update } from '../index.ts';
 import { applyPatch, type Json } from '../json/index.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
 import { valueOf } from './answer.ts';
@@ -12,8 +12,10 @@ import { connect, methodOf } from './connection.ts';
 import { instantIn } from './input.ts';
 import { configured, decodedName, plurals, subjectOf } from './kind.ts';
 import { counted, safeText, timeText } from './output.ts';
-import { changeCountOf, operationLines } from './plan.ts';
+import { changeCountOf, partLines } from './plan.ts';
 import { rangeOf } from './reading.ts';
+
+type Event = HistoryEntryRepresentation['events'][number];
 
 /** The number of entries that a person sees if nobody says how many. */
 const firstEntries = 20;
@@ -130,15 +132,13 @@ async function lastChangeOf(
 }
 
 /** Whether an event has changed what is at a pointer, something in it, or something around it. */
-function isAbout(event: HistoryEntryRepresentation['events'][number], pointer: string): boolean {
-  const { operations = [], definition } = event as {
-    readonly operations?: readonly Operation[];
-    readonly definition?: Json;
-  };
+function isAbout(event: Event, pointer: string): boolean {
+  const { operations, from, to = from } = event as Partial<Update<Record<string, Json>>>;
+  // What is created or deleted is a whole definition.
+  if (operations === undefined) return to !== undefined && hasPlace(to as Json, pointer);
   const wanted = anyElement(pointer);
   const isNear = (place: string): boolean => place.startsWith(wanted) || wanted.startsWith(place);
-  if (operations.some(({ path }) => isNear(anyElement(path)))) return true;
-  return definition !== undefined && hasPlace(definition, pointer);
+  return operations.some(({ path }) => isNear(anyElement(path)));
 }
 
 /** A pointer that ends with a slash. Elements of a list change their places, so all of them are the same. */
@@ -235,9 +235,10 @@ function show({ output }: Call, entries: readonly HistoryEntryRepresentation[]):
   else output.lines(...entries.flatMap(linesOf));
 }
 
-/** What an event counts: the first word of its type, in the singular. */
-function thingOf(type: string): string {
-  return type.replace(/s?\..*$/, '');
+function eventText({ type, resource, count }: Event): string {
+  if (typeof count !== 'number') return `${type} ${resource}`;
+  // What is counted is the first word of the type, in the singular.
+  return `${type} ${resource}: ${counted(count, type.replace(/s?\..*$/, ''))}`;
 }
 
 /** An entry in lines: who, when, and what. */
@@ -247,13 +248,9 @@ function linesOf(entry: HistoryEntryRepresentation): readonly string[] {
   const by = actor === undefined ? '' : ` by ${actor}`;
   return [
     safeText(`${timeText(at)}  ${id}${by}${[...standingOf(entry)].map((text) => ` (${text})`).join('')}`),
-    ...events.flatMap(({ type, resource, count, operations = [], inverse = [] }) => [
-      safeText(
-        `  ${type} ${resource}${typeof count === 'number' ? `: ${counted(count, thingOf(type))}` : ''}`,
-      ),
-      ...operationLines(operations as readonly Operation[], inverse as readonly Operation[]).map(
-        (line) => `    ${line}`,
-      ),
+    ...events.flatMap((event) => [
+      safeText(`  ${eventText(event)}`),
+      ...partLines(event).map((line) => `    ${line}`),
     ]),
     ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : []),
   ];

@@ -2,9 +2,15 @@
  * Plans: a change that a user wants, and what its plan says: its lines, what is different in another plan, the question
  * and the result. What an event of a plan or of the history changes is a row.
  */
-import { acts, type ActId, type Client, type CommandId, type CommandOutcome } from '../client/index.ts';
-import type { Operation, Plan } from '../index.ts';
-import { applyPatch, type Json } from '../json/index.ts';
+import {
+  acts,
+  changedParts,
+  type ActId,
+  type Client,
+  type CommandId,
+  type CommandOutcome,
+} from '../client/index.ts';
+import type { Json, Plan } from '../index.ts';
 import { refusal } from './answer.ts';
 import type { Method } from './connection.ts';
 import type { Subject } from './kind.ts';
@@ -40,7 +46,7 @@ export interface Change {
   /** How many things are still to close while the command runs; left out if nothing closes. */
   readonly left?: (client: Client) => Promise<number>;
   /**
-   * Gives the changes of a plan in lines. Default: the operations and the effects.
+   * Gives the changes of a plan in lines. Default: the settings and the effects.
    *
    * @param shown - the events of all plans that are shown together: lines name their resources if there are several
    */
@@ -180,9 +186,7 @@ function listed(word: string, lines: readonly string[], others: readonly string[
 /**
  * The settings that change, and what the gateway is asked for. Where several resources change, each line names its own.
  */
-function changeLines({ events, effects, patch = [] }: Accepted, shown = events): readonly string[] {
-  // A change of the interface itself has no event.
-  if (events.length === 0) return operationLines(patch, []);
+function changeLines({ events, effects }: Accepted, shown = events): readonly string[] {
   const isOfOne = new Set(shown.map((event) => rowOf(event).resource)).size < 2;
   return [
     ...events
@@ -258,19 +262,26 @@ function closingText({ sessions, connections }: CommandOutcome['closed'], verb: 
 }
 
 /** The kinds of what is deleted, in the order in which they are counted. */
-const deletable = ['service', 'server', 'monitor', 'filter', 'listener'] as const;
+const deletable = ['service', 'server', 'monitor', 'filter', 'listener', 'user'] as const;
+
+/** How many resources of each kind a plan deletes, without the kinds of which it deletes none. */
+export function deletionsIn({
+  events,
+  count,
+}: PlannedChange['plan']): readonly (readonly [kind: (typeof deletable)[number], number])[] {
+  const types = events.map((event) => (event as { readonly type?: unknown }).type);
+  return deletable
+    .map((kind) => {
+      const type = `${kind}.deleted`;
+      const number = count === undefined ? types.filter((each) => each === type).length : (count[type] ?? 0);
+      return [kind, number] as const;
+    })
+    .filter(([, number]) => number > 0);
+}
 
 /** How many resources of each kind are deleted; empty if none is, or if the title names the one that is. */
-function deletedText(
-  { change, plan: { events, count } }: PlannedChange,
-  say: (what: string) => string,
-): readonly string[] {
-  const types = events.map((event) => (event as { readonly type?: unknown }).type);
-  const counts = deletable.flatMap((kind) => {
-    const type = `${kind}.deleted`;
-    const number = count === undefined ? types.filter((each) => each === type).length : (count[type] ?? 0);
-    return number === 0 ? [] : [counted(number, kind)];
-  });
+function deletedText({ change, plan }: PlannedChange, say: (what: string) => string): readonly string[] {
+  const counts = deletionsIn(plan).map(([kind, number]) => counted(number, kind));
   if (counts.length === 0 || acts[change.act].typed === 'subject') return [];
   return [say(counts.join(', '))];
 }
@@ -292,9 +303,10 @@ interface Row {
 interface ShownEvent {
   readonly type: string;
   readonly resource: string;
-  readonly operations?: readonly Operation[];
-  readonly inverse?: readonly Operation[];
-  readonly definition?: Place & { readonly listeners?: readonly (Place & { readonly name: string })[] };
+  /** What is deleted. */
+  readonly from?: Place;
+  /** What is created. */
+  readonly to?: Place & { readonly listeners?: readonly (Place & { readonly name: string })[] };
 }
 
 /** Where something can be reached. */
@@ -305,18 +317,17 @@ interface Place {
 
 /** An event of a plan in words. */
 export function rowOf(event: Json): Row {
-  const { type, resource, operations, inverse = [], definition } = event as unknown as ShownEvent;
-  const settings = operationLines(operations ?? [], inverse);
-  return { resource, settings, changes: operations === undefined ? eventLines(type, definition) : settings };
+  const shown = event as unknown as ShownEvent;
+  const { resource } = shown;
+  const settings = partLines(shown);
+  return { resource, settings, changes: 'operations' in shown ? settings : eventLines(shown) };
 }
 
-function eventLines(type: string, definition: ShownEvent['definition'] = {}): readonly string[] {
-  const place = placeText(definition);
-  const verb = verbOf({ type });
-  if (verb === 'delete') return [place === '' ? verb : `${verb} (was ${place})`];
-  const { listeners = [] } = definition;
+function eventLines({ type, from = {}, to = {} }: ShownEvent): readonly string[] {
+  const { listeners = [] } = to;
+  const old = placeText(from);
   return [
-    `${verb} ${place}`.trimEnd(),
+    `${verbOf(type)} ${placeText(to)}${old && `(was ${old})`}`.trimEnd(),
     ...listeners.map(({ name, ...listener }) => `+ listener ${name} ${placeText(listener)}`.trimEnd()),
   ];
 }
@@ -334,7 +345,7 @@ const verbs: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The word of the command that an event stands for. */
-function verbOf({ type }: Pick<ShownEvent, 'type'>): string {
+function verbOf(type: string): string {
   const word = type.replace(/^\w+\./, '');
   return verbs.get(word) ?? word;
 }
@@ -345,42 +356,10 @@ const signs: ReadonlyMap<string, string> = new Map([
   ['replace', '~'],
 ]);
 
-/**
- * The operations of a patch in lines, with the value before each: `~ /max_connection = 50 (was 100)`.
- *
- * @param inverse - the operations that lead back, as an event has them: one for each operation, or the replacement of a
- *   whole list for several
- */
-export function operationLines(
-  operations: readonly Operation[],
-  inverse: readonly Operation[],
-): readonly string[] {
-  const ways = inverse.filter(({ op }) => op !== 'test');
-  let list: { readonly path: string; readonly items: Json } | undefined;
-  return operations.map((operation) => {
-    const { op, path } = operation;
-    if (list === undefined || !path.startsWith(`${list.path}/`)) {
-      const way = ways.shift();
-      const old = way !== undefined && 'value' in way ? way.value : undefined;
-      list =
-        way !== undefined && path.startsWith(`${way.path}/`)
-          ? { path: way.path, items: old ?? [] }
-          : undefined;
-      if (list === undefined) return operationLine(operation, old);
-    }
-    const inside = path.slice(list.path.length);
-    const was = op === 'add' ? undefined : (list.items as readonly Json[])[Number(inside.slice(1))];
-    const applied = applyPatch(list.items, [{ ...operation, path: inside }]);
-    if (applied.ok) list = { ...list, items: applied.value };
-    return operationLine(operation, was);
+/** What an update changes, a line for each part: `~ /max_connection = 50 (was 100)`; none if an event is no update. */
+export function partLines(event: object): readonly string[] {
+  return changedParts(event, jsonText).map(({ op, path, from, to, isListed }) => {
+    const now = to === undefined ? '' : `${isListed === true ? '' : ' ='} ${to}`;
+    return safeText(`${signs.get(op) ?? op} ${path}${now}${from === undefined ? '' : ` (was ${from})`}`);
   });
-}
-
-/** An operation of a patch in a line. */
-export function operationLine(operation: Operation, was?: Json): string {
-  const { op, path } = operation;
-  const value = 'value' in operation ? ` = ${jsonText(operation.value)}` : '';
-  const from = 'from' in operation ? ` from ${operation.from}` : '';
-  const before = was === undefined ? '' : ` (was ${jsonText(was)})`;
-  return safeText(`${signs.get(op) ?? op} ${path}${value}${from}${before}`);
 }

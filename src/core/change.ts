@@ -4,18 +4,27 @@
  * A definition is the entry of a resource in a gateway document, with its secrets sealed. A change has the definition
  * before and after; of an update, only the members that differ. A change is used in two ways:
  *
- * - {@link applied} is for what a gateway has done: it takes the members as they are.
+ * - {@link applied} is for what a gateway has done: it takes the members as they are. The fold of events does the same
+ *   with resources: `withMembers` of `field.ts`.
  * - {@link merged} is for what is wanted of a definition that may have moved on: it takes the parts of the members.
  *
  * The fields of the kind say which members have parts: the entries of a map, the things of a list by their names, the
- * links of a list. Any other member is one value.
+ * words and the links of a list. Any other member is one value.
  */
 import { formatPointer } from '../json/pointer.ts';
-import { deepFreeze, isObject, sameJson, type Json, type JsonObject } from '../json/value.ts';
-import type { Fields, PartsForm } from './field.ts';
+import {
+  deepFreeze,
+  isArray,
+  isContainer,
+  isObject,
+  sameJson,
+  type Json,
+  type JsonObject,
+} from '../json/value.ts';
+import { isWantedPart, type Fields, type PartsForm } from './field.ts';
 import {
   joinedMoves,
-  movedMeanwhile,
+  haveMovedMeanwhile,
   movesBetween,
   withMoves,
   type Moves,
@@ -23,6 +32,7 @@ import {
 } from './link-place.ts';
 import { nameKey } from './name.ts';
 import { isTextList } from './reference.ts';
+import { movedWords, withWordsMoved } from './word-list.ts';
 
 /**
  * What happens to one resource. Without `from`, it is created; without `to`, it is deleted.
@@ -37,6 +47,12 @@ export interface Change {
   /** The definition after; of an update, the members that differ. */
   readonly to?: JsonObject;
 }
+
+/** What a change leads from and to. An event and an effect have these members too. */
+type Sides = Pick<Change, 'from' | 'to'>;
+
+/** The members that an update writes, before and after. @internal */
+export type Written = Required<Sides>;
 
 /** Gives the change that leads from one definition to another; `undefined` if they are equal. @internal */
 export function changeBetween(
@@ -53,15 +69,66 @@ export function changeBetween(
   return changeOf(link, { from: pick(before, names), to: pick(after, names) });
 }
 
-/** The same change the other way round. @internal */
-export function inverse({ link, from, to }: Change): Change {
-  return changeOf(link, differingOf(to, from));
+/**
+ * Gives the members in which two definitions differ. What only one of them has is left out of the other side.
+ *
+ * @internal
+ */
+export function differingMembers(before: object, after: object): Written {
+  const [old, now] = [before, after] as readonly JsonObject[];
+  const from: Record<string, Json> = {};
+  const to: Record<string, Json> = {};
+  for (const name of keysIn(old, now)) {
+    const [left, right] = [own(old, name), own(now, name)];
+    if (isSame(left, right)) continue;
+    if (left !== undefined) from[name] = left;
+    if (right !== undefined) to[name] = right;
+  }
+  return { from, to };
+}
+
+/** What a change does; `undefined` for an event or an effect that is about no definition. @internal */
+export function verbOf(change: object): 'create' | 'update' | 'delete' | undefined {
+  const { from, to }: Partial<Change> = change;
+  if (from === undefined) return to === undefined ? undefined : 'create';
+  return to === undefined ? 'delete' : 'update';
+}
+
+/** Whether a change is an update that starts or stops the resource, and does nothing else. @internal */
+export function isStartOrStop(change: object): boolean {
+  const { from, to }: Partial<Change> = change;
+  const names = Object.keys({ ...from, ...to });
+  return verbOf(change) === 'update' && names.length === 1 && names[0] === 'state';
+}
+
+/**
+ * Whether members lack a value: `null` marks the place of a secret that redaction has left out, or that was declared
+ * since. No definition has `null`.
+ *
+ * @internal
+ */
+export function lacksValue(members: Json = {}): boolean {
+  return members === null || (isContainer(members) && Object.values(members as JsonObject).some(lacksValue));
+}
+
+/** Members without the marks of {@link lacksValue}; the same object if there are none. @internal */
+export function withoutMarks<T extends Json>(members: T): T {
+  if (!lacksValue(members)) return members;
+  if (isArray(members)) return members.map(withoutMarks) as Json as T;
+  if (!isObject(members)) return members;
+  const rest = Object.entries(members).filter(([, member]) => member !== null);
+  return Object.fromEntries(rest.map(([name, member]) => [name, withoutMarks(member)])) as T;
+}
+
+/** The same the other way round: what leads from a definition leads to it. @internal */
+export function inverse<T extends Sides>({ from, to, ...rest }: T): T {
+  return Object.freeze({ ...rest, ...(to && { from: to }), ...(from && { to: from }) }) as Sides as T;
 }
 
 /**
  * A change with the parts that differ in place of whole members: of a map the entries, of a list with names the things
- * by the keys of their names, of a list of links {@link Moves}. A journal keeps changes so, because one entry of a long
- * map is short. A pruned change stays as it is.
+ * by the keys of their names, of a list of links {@link Moves}. An entry of the history keeps changes so, because one
+ * entry of a long map is short. A pruned change stays as it is.
  *
  * @internal
  */
@@ -145,7 +212,7 @@ export function joined(fields: Fields, changes: readonly Change[]): readonly Cha
 }
 
 function joinedTwo(fields: Fields, first: Change, second: Change): readonly Change[] {
-  switch (`${verbOf(first)}, ${verbOf(second)}` as const) {
+  switch (`${String(verbOf(first))}, ${String(verbOf(second))}`) {
     case 'create, delete':
       return [];
     case 'create, update':
@@ -162,11 +229,6 @@ function joinedTwo(fields: Fields, first: Change, second: Change): readonly Chan
       // What is gone is not updated and not deleted, and what is there is not created.
       return [first];
   }
-}
-
-function verbOf({ from, to }: Change): 'create' | 'update' | 'delete' {
-  if (from === undefined) return 'create';
-  return to === undefined ? 'delete' : 'update';
 }
 
 function updateOf(link: string, differing: Differing | undefined): readonly Change[] {
@@ -272,6 +334,33 @@ function keyedThing(thing: Json): readonly [string, Json] {
   return [nameKey(own(thing, 'name') as string), thing];
 }
 
+/**
+ * The form of a list of words, such as the status of a server: what differs is the whole, and goes word by word.
+ *
+ * @param isWanted - whether callers alone say that a word is there; a monitor may have found the others again meanwhile
+ */
+function wordsOf(isWanted: (word: string) => boolean): Form {
+  return {
+    ...whole,
+    merged: (present, { from, to }) =>
+      isSame(present, from) ? to : withWordsMoved(wordsIn(present), wordsIn(from), wordsIn(to)),
+    joined: ({ from, to }, later) =>
+      whole.between(from, [...withWordsMoved(wordsIn(to), wordsIn(later.from), wordsIn(later.to))]),
+    conflicts(present, { from, to }) {
+      const [now, before, after] = [wordsIn(present), wordsIn(from), wordsIn(to)];
+      const hasGone = before.some((word) => !after.includes(word) && !now.includes(word));
+      const isOfMonitor = movedWords(before, after).some((word) => !isWanted(word));
+      const isNews = (word: string): boolean =>
+        !isWanted(word) && !before.includes(word) && !after.includes(word);
+      return hasGone || (isOfMonitor && now.some(isNews)) ? [[]] : [];
+    },
+  };
+}
+
+function wordsIn(value: Json | undefined): readonly string[] {
+  return isTextList(value) ? value : [];
+}
+
 /** The form of a list of links: a set with an order. */
 const links: Form = {
   between(before = [], after = []) {
@@ -280,10 +369,9 @@ const links: Form = {
     return { from: asObject(before), to: asObject(after) };
   },
   merged: (present, moves) => withMoves(isTextList(present) ? present : [], movesIn(moves)),
-  conflicts(present, moves) {
-    const inTheWay = movedMeanwhile(isTextList(present) ? present : [], movesIn(moves));
-    return inTheWay === 'whole' ? [[]] : inTheWay.map((link) => [link]);
-  },
+  // No pointer leads to a link that has come or gone.
+  conflicts: (present, moves) =>
+    haveMovedMeanwhile(isTextList(present) ? present : [], movesIn(moves)) ? [[]] : [],
   joined: (first, second) => joinedMoves(movesIn(first), movesIn(second)),
 };
 
@@ -291,7 +379,14 @@ function movesIn({ from, to }: Differing): Moves {
   return { from: asObject(from) as Places, to: asObject(to) as Places };
 }
 
-const forms = { map, things, links } as const satisfies Record<PartsForm, Form>;
+const forms = { map, things, links } as const satisfies Partial<Record<PartsForm, Form>>;
+
+function formOf({ parts, byName }: Fields, name: string): Form {
+  const { [name]: form } = parts;
+  if (form !== 'words') return form === undefined ? whole : forms[form];
+  const field = byName.get(name);
+  return wordsOf((word) => field !== undefined && isWantedPart(field, [word]));
+}
 
 const membersByFields = new WeakMap<Fields, Form>();
 
@@ -299,7 +394,7 @@ const membersByFields = new WeakMap<Fields, Form>();
 function membersOf(fields: Fields): Form {
   const known = membersByFields.get(fields);
   if (known !== undefined) return known;
-  const formByName = new Map(Object.entries(fields.parts).map(([name, form]) => [name, forms[form]]));
+  const formByName = new Map(Object.keys(fields.parts).map((name) => [name, formOf(fields, name)]));
   const members = keyed({
     in: asObject,
     whole: (definition) => definition,

@@ -274,7 +274,7 @@ interface CommandRow<S, E, D> extends EvolvingRow<S, E> {
   readonly scope?: 'node';
   /** The effect that causes the event; left out if only the state of the library changes. */
   readonly effect?: string;
-  /** The transition that undoes the event; `irreversible` if the event closes, deletes or flushes. */
+  /** The transition that undoes the event; `irreversible` if it closes, flushes, or changes or deletes a user. */
   readonly revert: 'irreversible' | ((this: void, snapshot: S, event: E, context: Context) => D);
   /** Gives the events of a closing, one for each batch; left out for an event of no closing. */
   readonly closing?: (this: void, snapshot: S, closing: Selection, idleOf: Context['idleOf']) => Iterable<E>;
@@ -394,8 +394,41 @@ export interface Changes<E, F> {
   readonly closing?: Selection;
 }
 
-/** The changes of a decision, with the idle times by which its closing selects. */
-type Deciding<E, F> = Changes<E, F> & Pick<Context, 'idleOf'>;
+/** What a decision is made of: its effects follow from its events. */
+type Deciding<E> = Omit<Changes<E, never>, 'effects'> & {
+  /** The idle times by which the closing selects. */
+  readonly idleOf?: Context['idleOf'];
+  /** The host has done everything already, and is asked for nothing. */
+  readonly isInPlace?: true;
+};
+
+/** The members that an effect does not have. The criteria of a closing are why something is closed. */
+const ofEvents: ReadonlySet<string> = new Set<keyof EventBase | 'criteria'>([
+  ...(['type', 'at', 'actor', 'undoes', 'command', 'fleet'] as const),
+  'criteria',
+]);
+
+/** The effects of events: an event that is read again has the same object. */
+const knownEffects = new WeakMap<EventBase, EffectBase>();
+
+/**
+ * Gives the effect that causes an event: what the event says of its resource, without who, when and why. `undefined` if
+ * only the state of the library changes. The effect shares the objects of the event.
+ *
+ * @throws TypeError for an event of unknown type
+ * @internal
+ */
+export function effectOf<S, E extends EventBase>(table: EventTable<S, E>, event: E): EffectBase | undefined {
+  const { effect: effectType } = table[event.type as E['type']];
+  if (effectType === undefined) return undefined;
+  const known = knownEffects.get(event);
+  if (known !== undefined) return known;
+  // A loop, because each command makes an effect, and the other ways take three times as long.
+  const effect: Record<string, unknown> = { type: effectType };
+  for (const [name, value] of Object.entries(event)) if (!ofEvents.has(name)) effect[name] = value;
+  knownEffects.set(event, Object.freeze(effect as object as EffectBase));
+  return effect as object as EffectBase;
+}
 
 /** The snapshot of the decision of each closing. */
 const snapshots = new WeakMap<object, unknown>();
@@ -433,7 +466,7 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
     table: EventTable<S, E>,
     before: S,
     resources: readonly string[],
-    { events, effects, closing, idleOf }: Deciding<E, F>,
+    { events, closing, idleOf, isInPlace }: Deciding<E>,
     notes: readonly Note[],
   ) {
     this.#table = table;
@@ -441,7 +474,9 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
     this.#idleOf = idleOf;
     this.resources = resources;
     this.events = deepFreeze(events);
-    this.effects = deepFreeze(effects);
+    // The table has the effects of its events.
+    const effects = isInPlace ? [] : events.flatMap((event) => effectOf(table, event) ?? []);
+    this.effects = Object.freeze(effects as F[]);
     if (closing !== undefined) snapshots.set((this.closing = deepFreeze(closing)), before);
     if (notes.length > 0) this.notes = notes;
     // Frozen, so that no caller can replace the events after the check.
@@ -470,7 +505,7 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
 }
 
 /**
- * Makes a decision that accepts. Freezes the events, the effects and the closing.
+ * Makes a decision that accepts, with the effects of its events. Freezes the events and the closing.
  *
  * @internal
  */
@@ -478,10 +513,10 @@ export function accepted<S extends Revisioned, E extends EventBase, F extends Ef
   table: EventTable<S, E>,
   snapshot: S,
   resources: readonly string[],
-  change: Deciding<E, F>,
+  change: Deciding<E>,
   notes: readonly Note[] = [],
 ): Accepted<S, E, F> {
-  return new AcceptedDecision(table, snapshot, resources, change, notes);
+  return new AcceptedDecision<S, E, F>(table, snapshot, resources, change, notes);
 }
 
 /**
@@ -521,19 +556,19 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
     const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
     if (accepting.length === 0) return unchanged(snapshot, resources, notes);
     const all = [...decisions, { resources: needsOfUndo(effects, accepting) }];
-    const change = { ...context, ...joined(accepting) };
-    const whole = accepted(events, snapshot, resourcesOf(all), change, notes);
-    // If a host has built one of the decisions, the whole is a plain object, so that the runtime checks it.
-    return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
+    const change = { ...(context.idleOf && { idleOf: context.idleOf }), ...joined(accepting) };
+    const whole = accepted<S, E, F>(events, snapshot, resourcesOf(all), change, notes);
+    if (accepting.every(isTrusted)) return whole;
+    // A plain object, so that the runtime checks it: a host has built one of the decisions.
+    return { ...whole, next: whole.next, effects: accepting.flatMap((decision) => decision.effects) };
   };
 }
 
 /** Joins decisions, of which at most one closes. */
-function joined<E, F>(decisions: readonly Changes<E, F>[]): Changes<E, F> {
+function joined<E, F>(decisions: readonly Changes<E, F>[]): Deciding<E> {
   const closing = decisions.find((decision) => decision.closing !== undefined)?.closing;
   return {
     events: decisions.flatMap(({ events }) => events),
-    effects: decisions.flatMap(({ effects }) => effects),
     ...(closing && { closing }),
   };
 }

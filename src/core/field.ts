@@ -9,6 +9,7 @@ import * as z from 'zod/mini';
 
 import { hasReservedKey } from '../json/pointer.ts';
 import { deepFreeze, isObject, type Json, type JsonObject } from '../json/value.ts';
+import { isTextList } from './reference.ts';
 import { isSealed } from './secret.ts';
 import * as shape from './shape.ts';
 import { formatInstant, parseInstant, type TimeFormat } from './time.ts';
@@ -96,12 +97,16 @@ export interface Fields {
   readonly links: Readonly<Record<string, string>>;
   /** The fields whose values have parts, which a change can touch one by one. */
   readonly parts: Readonly<Record<string, PartsForm>>;
+  /** The fields by name. */
+  readonly byName: ReadonlyMap<string, Field>;
+  /** The settings that have another name in a JSON Patch and in a snapshot. */
+  readonly renames: readonly Field[];
   /** The fields of which the host sees something: the settings, and the others. */
   readonly seen: Readonly<Record<'settings' | 'rest', readonly Field[]>>;
 }
 
-/** The form of a value with parts: a map, a list of things with names, or a list of links. @internal */
-export type PartsForm = 'map' | 'things' | 'links';
+/** The form of a value with parts: a map, a list of things with names, of links, or of words. @internal */
+export type PartsForm = 'map' | 'things' | 'links' | 'words';
 
 /** The interfaces that document a kind. The table must agree with each of them. */
 interface Interfaces {
@@ -135,6 +140,8 @@ export function defineFields<I extends Interfaces>(): <const T extends FieldTabl
       whole: z.looseObject({}).check(...rules),
       links: linksOf(all),
       parts: partsOf(all),
+      byName: new Map(all.map((field) => [field.name, field])),
+      renames: all.filter((field) => isSetting(field) && field.patchName !== field.name),
       seen: { settings: seen.filter(isSetting), rest: seen.filter((field) => !isSetting(field)) },
     });
   };
@@ -266,12 +273,15 @@ export function loadFields({ all }: Fields, entry: object): Loaded {
   return { settings, seen, rest };
 }
 
+/** Whether callers can want a value of a field; of a list, all of its items. @internal */
+export function isWantedPart({ wanted: shape }: Field, value: unknown): boolean {
+  return shape === undefined || z.safeParse(shape, value).success;
+}
+
 /** What callers want of a value, and what the host sees of it. */
-function split(
-  { wanted: shape, default: empty }: Field,
-  value: unknown,
-): { wanted: unknown; seen?: unknown } {
-  const isWanted = (part: unknown): boolean => shape === undefined || z.safeParse(shape, part).success;
+function split(field: Field, value: unknown): { wanted: unknown; seen?: unknown } {
+  const { wanted: shape, default: empty } = field;
+  const isWanted = (part: unknown): boolean => isWantedPart(field, part);
   if (shape === undefined || !Array.isArray(value))
     return isWanted(value) ? { wanted: value } : { wanted: empty, seen: value };
   const partOf = (is: boolean): readonly unknown[] =>
@@ -308,13 +318,59 @@ function joined<T extends object>(fields: readonly Field[], stored: T, seen: obj
   return whole as T;
 }
 
-/** The part of settings that callers want. @internal */
-export function wantedSettings<T extends object>({ seen: { settings: fields } }: Fields, settings: T): T {
-  const parts = fields.map((field) => [
-    field.patchName,
-    split(field, (settings as Stored)[field.patchName]).wanted,
-  ]);
-  return { ...settings, ...(Object.fromEntries(parts) as object) };
+/**
+ * A copy of a resource with other members. Of a member that the host sees too, the copy has what callers want. A secret
+ * that redaction has left out stays as it is.
+ *
+ * @param members - those that go, and those that come, by the names of the fields. Other names are ignored
+ * @throws TypeError for a value that the field cannot have, and for a field that no update can write
+ * @internal
+ */
+export function withMembers<T extends Thing>(
+  { byName }: Fields,
+  thing: T,
+  { from, to }: { readonly from: object; readonly to: object },
+): T {
+  const [rest, settings] = [{ ...thing }, { ...thing.settings }] as [
+    Record<string, unknown>,
+    Record<string, unknown>,
+  ];
+  for (const name of Object.keys({ ...from, ...to })) {
+    const field = byName.get(name);
+    if (field === undefined) continue;
+    const target = field.setting === undefined ? rest : settings;
+    const { patchName } = field;
+    if (Object.hasOwn(to, name))
+      target[patchName] = writtenValue(field, (to as Stored)[name] as Json, target[patchName] as Json);
+    else Reflect.deleteProperty(target, patchName);
+  }
+  return { ...rest, settings: Object.freeze(settings) } as unknown as T;
+}
+
+/** A value that an update writes, as it is stored. An event of a store can be damaged. */
+function writtenValue(field: Field, value: Json, present: Json | undefined): unknown {
+  const { name, setting, wanted: shape, links, secretEntries } = field;
+  const isWritable = setting !== undefined || shape !== undefined;
+  if (!isWritable || (links !== undefined && !isTextList(value)))
+    throw new TypeError(`No update gives ${JSON.stringify(name)} this value`);
+  if (value === null) return present;
+  const whole = secretEntries === undefined || !isObject(value) ? value : withPresent(value, present);
+  const { wanted } = split(field, fromDocument(field, whole));
+  if (shape !== undefined && !Array.isArray(value) && wanted !== whole)
+    throw new TypeError(`No update gives ${JSON.stringify(name)} this value`);
+  return deepFreeze(wanted);
+}
+
+/** A map whose secrets redaction has left out, with those that are there. */
+function withPresent(map: JsonObject, present: Json | undefined): JsonObject {
+  if (Object.values(map).every((entry) => entry !== null)) return map;
+  const kept = isObject(present ?? null) ? (present as JsonObject) : {};
+  return Object.fromEntries(
+    Object.entries(map).flatMap(([name, entry]): [string, Json][] => {
+      const value = entry ?? (Object.hasOwn(kept, name) ? kept[name] : undefined);
+      return value === undefined || value === null ? [] : [[name, value]];
+    }),
+  );
 }
 
 function fromDocument({ time, normalize }: Field, value: unknown): unknown {
@@ -331,6 +387,38 @@ export function saveFields({ all }: Fields, rest: object, settings: object = {})
     entry[field.name] = field.time === undefined ? value : formatInstant(value as number);
   }
   return entry;
+}
+
+/** The definition of a resource: its entry in a gateway document, with what callers want. @internal */
+export function definitionIn(fields: Fields, thing: Thing): JsonObject {
+  return saveFields(fields, thing, thing.settings) as JsonObject;
+}
+
+/** The settings of a resource by the names of their fields. @internal */
+export function membersIn({ renames }: Fields, settings: object): JsonObject {
+  return renamed(renames, settings, 'patchName', 'name');
+}
+
+/** Settings by the names that they have in a snapshot. The inverse of {@link membersIn}. @internal */
+export function settingsIn({ renames }: Fields, members: object): JsonObject {
+  return renamed(renames, members, 'name', 'patchName');
+}
+
+function renamed(
+  fields: readonly Field[],
+  values: object,
+  from: 'name' | 'patchName',
+  to: 'name' | 'patchName',
+): JsonObject {
+  if (fields.length === 0) return values as JsonObject;
+  const others = { ...values } as Record<string, Json>;
+  for (const { [from]: old, [to]: name } of fields) {
+    const { [old]: value } = others;
+    if (value === undefined) continue;
+    Reflect.deleteProperty(others, old);
+    others[name] = value;
+  }
+  return others;
 }
 
 /** The values from which {@link representFields} writes a representation. @internal */
@@ -398,9 +486,16 @@ function linksOf(all: readonly Field[]): Fields['links'] {
 }
 
 function partsOf(all: readonly Field[]): Fields['parts'] {
-  const formOf = ({ secretEntries, entries, links }: Field): PartsForm | undefined => {
+  const formOf = ({
+    secretEntries,
+    entries,
+    links,
+    wanted,
+    default: empty,
+  }: Field): PartsForm | undefined => {
     if (entries !== undefined) return 'things';
     if (links !== undefined) return 'links';
+    if (wanted !== undefined && Array.isArray(empty)) return 'words';
     return secretEntries === undefined ? undefined : 'map';
   };
   return Object.fromEntries(

@@ -5,7 +5,12 @@
  */
 import { linkKey } from './link.ts';
 
-/** Links of a list, each with the link before it; an empty text stands before the first. @internal */
+/**
+ * Links of a list, each with the link before it; an empty text stands before the first. So
+ * `{ "/servers/b": "/servers/a" }` says that b follows a.
+ *
+ * @internal
+ */
 export type Places = Readonly<Record<string, string>>;
 
 /** The links that differ between two lists: their places in the one, and in the other. @internal */
@@ -37,7 +42,7 @@ export function movesBetween(before: readonly string[], after: readonly string[]
   // Most often, few links of a long list differ, and maps of the others would take long.
   while (start < most && before[start] === after[start]) start += 1;
   while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
-  return settled(placedIn(before, start, end), placedIn(after, start, end));
+  return withoutEqual(placedIn(before, start, end), placedIn(after, start, end));
 }
 
 /** Gives a list after moves. A link whose place is gone comes last. @internal */
@@ -54,27 +59,25 @@ export function withMoves(list: readonly string[], { from, to }: Moves): readonl
 }
 
 /**
- * The links of moves that are not as the moves expect them in a list: a link that comes is there, one that goes is not.
+ * Whether a list is not as moves expect it: a link that comes is there, one that goes is not, or one that moves has
+ * moved already.
  *
- * @returns the links; `whole` if one that moves has moved already, so that the order as a whole is in the way
  * @internal
  */
-export function movedMeanwhile(list: readonly string[], { from, to }: Moves): readonly string[] | 'whole' {
+export function haveMovedMeanwhile(list: readonly string[], { from, to }: Moves): boolean {
   const [present, old, next] = [placedIn(list), placesOf(from), placesOf(to)];
-  const keys = [...keysOf(old, next)];
-  const isElsewhere = (key: string): boolean => {
+  return [...keysOf(old, next)].some((key) => {
     const [here, expected] = [present.get(key), old.get(key)];
-    return here !== undefined && expected !== undefined && linkKey(here.behind) !== linkKey(expected.behind);
-  };
-  if (keys.some((key) => next.has(key) && isElsewhere(key))) return 'whole';
-  const differing = keys.filter((key) => present.has(key) !== old.has(key));
-  return differing.map((key) => (old.get(key) ?? next.get(key))?.link ?? '');
+    if ((here === undefined) !== (expected === undefined)) return true;
+    if (here === undefined || expected === undefined) return false;
+    return next.has(key) && linkKey(here.behind) !== linkKey(expected.behind);
+  });
 }
 
 /** Gives the moves that amount to two moves of one list; `undefined` if nothing is left. @internal */
 export function joinedMoves(first: Moves, second: Moves): Moves | undefined {
   const back = carried(reversed(second), reversed(first));
-  return settled(back, carried(first, second));
+  return withoutEqual(back, carried(first, second));
 }
 
 function reversed({ from, to }: Moves): Moves {
@@ -102,7 +105,7 @@ function carried(first: Moves, second: Moves): PlacedLinks {
  * Leaves out the links that are in both lists and in the same order: between the same links, those that begin or end
  * both chains.
  */
-function settled(before: PlacedLinks, after: PlacedLinks): Moves | undefined {
+function withoutEqual(before: PlacedLinks, after: PlacedLinks): Moves | undefined {
   const [old, now] = [chainsOf(before), chainsOf(after)];
   const [oldAnchors, anchors] = [anchorsOf(old), anchorsOf(now)];
   const settledKeys = new Set<string>();

@@ -7,8 +7,7 @@
 import * as z from 'zod/mini';
 
 import { deepFreeze, isObject, type Json, type JsonObject, sameJson } from '../json/value.ts';
-import type { Difference } from '../json/diff.ts';
-import { applyOperations, type Operation, type OwnPatchRules, type ParsedOperation } from '../json/patch.ts';
+import { applyOperations, type ParsedOperation } from '../json/patch.ts';
 import { prepareOperations, type PatchField, type PatchRules, type SealedOperation } from './patch-rule.ts';
 import { parsePointer } from '../json/pointer.ts';
 import { fail, faultsOf, ok, problemOf, type Fault, type Problem, type Result } from '../problem.ts';
@@ -16,7 +15,6 @@ import { isShown, objectOf, openEntries, type Field, type Fields } from './field
 import { isTextList, resolveLinks, type FindName } from './reference.ts';
 import { mapEntries, misplacedFaults } from './secret-entry.ts';
 import { parseShape } from './shape.ts';
-import { differenceOf } from './update.ts';
 
 /** The parts of a patch view that do not follow from the fields of the kind. @internal */
 export interface PatchHooks<T extends object> {
@@ -32,11 +30,6 @@ export interface PatchHooks<T extends object> {
    * the pointers of the faults have the stored names.
    */
   readonly check?: (before: T, after: JsonObject, operations: readonly ParsedOperation[]) => readonly Fault[];
-  /**
-   * Gives the operations that lead back, if positions in a list do not survive what others do, or if parts of a value
-   * do not come back alone. Default: `inverse`.
-   */
-  readonly wayBack?: (before: T, after: T, inverse: readonly Operation[]) => readonly Operation[];
 }
 
 /** The fields of a resource as a JSON Patch sees them. @internal */
@@ -133,12 +126,6 @@ function settingShape({ shape, optional }: Field): z.core.SomeType {
   return optional === true ? z.exactOptional(shape) : shape;
 }
 
-/** The result of a patch. The difference is empty if the patch only wrote a secret again. @internal */
-export interface Patched<T> extends Difference {
-  /** The settings after the patch; the same object if the patch changes nothing. */
-  readonly after: T;
-}
-
 /**
  * Applies a patch to the settings of a resource, under the rules of its view.
  *
@@ -147,7 +134,8 @@ export interface Patched<T> extends Difference {
  * @param before - the present settings
  * @param operations - the parsed operations
  * @param find - look-up of names for links
- * @returns the settings after the patch; refused with every fault, each with its operation
+ * @returns the settings after the patch; the same object if the patch changes nothing, and an equal one if it has only
+ *   written a secret again. Refused with every fault, each with its operation
  * @internal
  */
 export function patchSettings<T extends object>(
@@ -156,7 +144,7 @@ export function patchSettings<T extends object>(
   before: T,
   operations: readonly SealedOperation[],
   find: FindName,
-): Result<Patched<T>> {
+): Result<T> {
   const full = completeOperations(view, operations);
   const { faults, open, secret, readsMore, writesSecret } = prepareOperations(view, full);
   const { seen, hidden } = split(view, before as JsonObject);
@@ -177,8 +165,8 @@ export function patchSettings<T extends object>(
   const patched = conclude(view, candidate, find, view.check);
   if (faults.length > 0) return { ok: false, problem: problemOf(withFaultsOfResult(faults, full, patched)) };
   // Writing a secret always counts as a change. Otherwise `unchanged` would confirm a guess.
-  if (!writesSecret || !patched.ok || patched.value.after !== before) return patched;
-  return ok({ ...patched.value, after: Object.freeze({ ...before }) });
+  if (!writesSecret || !patched.ok || patched.value !== before) return patched;
+  return ok(Object.freeze({ ...before }));
 }
 
 function inOrder(operations: readonly ParsedOperation[]): readonly ParsedOperation[] {
@@ -275,55 +263,18 @@ function withFaultsOfResult(
   return [...faults, ...others].toSorted((a, b) => (a.operation ?? Infinity) - (b.operation ?? Infinity));
 }
 
-/** An inverse may be as large as the change was, and must not replace a member that it wants to add. */
-const revertRules: OwnPatchRules = { maxResultBytes: Infinity, present: 'refuse' };
-
 /**
- * Applies the inverse of an update to the settings of a resource.
- *
- * The result must be valid, as for a patch. The rules about fields that a client may not change or read do not apply,
- * because the settings had these values before.
- *
- * @param view - the view
- * @param before - the present settings
- * @param operations - the parsed inverse, with the stored names of the fields
- * @param find - look-up of names for links
- * @returns the settings after the inverse; refused if a guard fails or a place no longer exists
- * @internal
- */
-export function revertSettings<T extends object>(
-  view: PatchView<T>,
-  before: T,
-  operations: readonly ParsedOperation[],
-  find: FindName,
-): Result<Patched<T>> {
-  const applied = applyOperations(before as JsonObject, operations, revertRules);
-  if (!applied.ok) return applied;
-  const result = applied.value;
-  if (!isObject(result))
-    return fail(
-      'op-not-allowed',
-      'The inverse of an event must change fields, not the whole resource. Pass the event as it was published.',
-    );
-  return conclude(
-    view,
-    { before, ...wholly(view, result), operations, writesSecret: false },
-    find,
-    undefined,
-  );
-}
-
-/**
- * Replaces the settings of a resource by the settings that another snapshot has for the resource.
+ * Replaces the settings of a resource by others that do not come from a patch.
  *
  * The result must be valid, as for a patch. The rules about fields that a client may not change do not apply, because
- * the other snapshot comes from the host.
+ * the settings come from the host, or were there before.
  *
  * @param view - the view
  * @param before - the present settings
  * @param given - the settings to take over, with the stored names of the fields
  * @param find - look-up of names for links
- * @returns the given settings with canonical links; refused if a link does not resolve
+ * @returns the given settings with canonical links; the same object if they are equal to the present ones. Refused if a
+ *   link does not resolve
  * @internal
  */
 export function adoptSettings<T extends object>(
@@ -331,9 +282,10 @@ export function adoptSettings<T extends object>(
   before: T,
   given: T,
   find: FindName,
-): Result<Patched<T>> {
-  const whole = wholly(view, given as JsonObject);
-  return conclude(view, { before, ...whole, operations: [], writesSecret: false }, find, undefined);
+): Result<T> {
+  const result = given as JsonObject;
+  const checks = [[view.shape, result]] as const;
+  return conclude(view, { before, result, checks, operations: [], writesSecret: false }, find, undefined);
 }
 
 /**
@@ -372,7 +324,7 @@ function pick(object: JsonObject, isMeant: (name: string) => boolean): JsonObjec
   return Object.fromEntries(Object.entries(object).filter(([name]) => isMeant(name)));
 }
 
-const plainKeys: OwnPatchRules = { reservedKeys: 'plain' };
+const plainKeys = { reservedKeys: 'plain' } as const;
 
 function apply<T extends object>(
   { expand }: PatchView<T>,
@@ -405,31 +357,17 @@ interface Candidate<T> {
   readonly writesSecret: boolean;
 }
 
-/** A result whose form is checked as a whole. */
-function wholly<T extends object>(
-  { shape }: PatchView<T>,
-  result: JsonObject,
-): Pick<Candidate<T>, 'result' | 'checks'> {
-  return { result, checks: [[shape, result]] };
-}
-
-const unchanged: Difference = { operations: [], inverse: [] };
-
-/** Validates the result of a patch, and computes the difference. */
+/** Validates the result of a patch. What is equal to the present settings is the same object. */
 function conclude<T extends object>(
   view: PatchView<T>,
   candidate: Candidate<T>,
   find: FindName,
   check: PatchView<T>['check'],
-): Result<Patched<T>> {
+): Result<T> {
   const { before, result, writesSecret } = candidate;
-  if (result === before && !writesSecret) return ok({ after: before, ...unchanged });
+  if (result === before && !writesSecret) return ok(before);
   const valid = validate(view, candidate, find, check);
-  if (!valid.ok) return valid;
-  const after = valid.value;
-  const { operations, inverse } = differenceOf(before, after);
-  if (operations.length === 0) return ok({ after: before, operations, inverse });
-  return ok({ after, operations, inverse: view.wayBack?.(before, after, inverse) ?? inverse });
+  return valid.ok && sameJson(valid.value as Json, before as Json) ? ok(before) : valid;
 }
 
 function validate<T extends object>(

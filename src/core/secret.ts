@@ -95,9 +95,9 @@ export function passwordFault(password: Json): string | undefined {
 /**
  * Creates the function that redacts secrets in plain JSON.
  *
- * The function leaves out every member that is sealed text, or an entry with sealed text, at any depth. In a list,
- * `null` takes the place. A JSON Patch operation whose pointer leads to a secret of clients, such as `password`, or
- * into one, loses its value, which can be plain text.
+ * The function leaves out every member that is sealed text, or an entry with sealed text, at any depth. In a list, and
+ * in what a change leads from and to, `null` takes the place. A JSON Patch operation whose pointer leads to a secret of
+ * clients, such as `password`, or into one, loses its value, which can be plain text.
  *
  * @internal
  */
@@ -106,7 +106,9 @@ export function createRedactor(places: SecretPlaces): (value: Json | object) => 
     if (!isContainer(value as Json)) return value as Json;
     const root: Record<string, Json> = {};
     // A list of containers left to copy replaces recursion, so no value is too deep.
-    const pending: (Copying | Leaving)[] = [{ source: { value: value as Json }, target: root }];
+    const pending: (Copying | Leaving)[] = [
+      { source: { value: value as Json }, target: root, isSide: false },
+    ];
     const open = new Set<JsonContainer>();
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       if ('left' in next) {
@@ -135,6 +137,8 @@ export interface SecretPlaces {
 interface Copying {
   readonly source: JsonContainer;
   readonly target: Json[] | Record<string, Json>;
+  /** Whether the container is what a change leads from or to, or lies in it. */
+  readonly isSide: boolean;
 }
 
 /** A container whose members are copied. */
@@ -143,17 +147,19 @@ interface Leaving {
 }
 
 function copyMembers(
-  { source, target }: Copying,
+  { source, target, isSide }: Copying,
   places: SecretPlaces,
   pending: (Copying | Leaving)[],
 ): void {
   const isHidden = isArray(source) ? () => false : hiddenMember(source, places);
   for (const [name, member] of isArray(source) ? source.entries() : Object.entries(source)) {
-    if (isHidden(name, member)) continue;
-    let copy = isSealed(member) ? null : member;
+    const isLeftOut = isHidden(name, member);
+    if (isLeftOut && !isSide) continue;
+    let copy = isLeftOut || isSealed(member) ? null : member;
     if (isContainer(copy)) {
       const empty: Copying['target'] = isArray(copy) ? [] : {};
-      pending.push({ source: copy, target: empty });
+      const isOneSide = (name === 'from' || name === 'to') && 'type' in source;
+      pending.push({ source: copy, target: empty, isSide: isSide || isOneSide });
       copy = empty;
     }
     if (Array.isArray(target)) target.push(copy);

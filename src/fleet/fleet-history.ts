@@ -35,10 +35,7 @@ export interface FleetRecord {
   readonly command: string;
   /** Links of the resources that the command changes. */
   readonly resources: readonly string[];
-  /**
-   * The events: what the command would do, or what has happened. In an update, `before` and `after` have only the
-   * settings that it changes.
-   */
+  /** The events: what the command would do, or what has happened. */
   readonly events: readonly AdminEvent[];
   /** `abandoned` if other nodes have ended the command of a silent node; `forgotten` if the node was forgotten. */
   readonly why?: 'abandoned' | 'forgotten';

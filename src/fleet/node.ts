@@ -17,7 +17,6 @@ import type { Basis } from '../runtime/journal/basis.ts';
 import { Entries } from '../runtime/journal/entries.ts';
 import { isEmpty } from '../runtime/journal/history.ts';
 import { unavailableIn } from '../runtime/journal/journal.ts';
-import { wholeCommand } from '../runtime/journal/short-record.ts';
 import { drawLife } from '../runtime/journal/life.ts';
 import { callInTime, loadInTime } from '../runtime/journal/load.ts';
 import type { CompleteOptions } from '../runtime/ground.ts';
@@ -164,8 +163,7 @@ export class RunningNode implements RunningCoordinator {
     const { open, abandoned } = log.history.unsettled;
     this.#recovering = new Set([...open, ...abandoned].map(({ intent }) => intent.command));
     const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
-    const whole = (command: SharedCommand): SharedCommand => wholeCommand(command, log.snapshot);
-    const unsettled = { open: open.filter(isOwn).map(whole), abandoned: abandoned.filter(isOwn) };
+    const unsettled = { open: open.filter(isOwn), abandoned: abandoned.filter(isOwn) };
     const history = {
       entries: fleetEntries({ shared: () => this.#log.history.entries, own: this.#own }),
       configuration: () => this.#log.history.snapshot,
@@ -226,7 +224,7 @@ export class RunningNode implements RunningCoordinator {
     if (effect.type !== 'listener.delete') return undefined;
     const { complete, node } = this.#parts;
     const isOwn = this.#log.history.isOfDocument(effect, complete.given);
-    return isOwn ? listenerOfNode(effect.definition.name, node) : undefined;
+    return isOwn ? listenerOfNode(effect.from.name, node) : undefined;
   }
 
   basisOf(restsOn: readonly string[]): Basis {

@@ -9,11 +9,10 @@ import * as z from 'zod/mini';
 import { deepFreeze, type Json } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
 import type { Entry } from '../resources/history.ts';
-import { namedResources, type AdminEvent } from '../resources/index.ts';
+import { foldKnown, namedResources, type AdminEvent } from '../resources/index.ts';
 import { interfaceShape } from '../resources/mode.ts';
 import { Entries, entryShape } from '../runtime/journal/entries.ts';
-import { foldRecord } from '../runtime/journal/entry-fold.ts';
-import { configured, isEmpty } from '../runtime/journal/history.ts';
+import { configured, isEarlier, isEmpty, outdated } from '../runtime/journal/history.ts';
 import { drawLife } from '../runtime/journal/life.ts';
 import { intentMembers, isWhole, natural, settlementMembers, type Open } from '../runtime/journal/record.ts';
 import { storedSecretParameters } from '../runtime/journal/stored-secret.ts';
@@ -31,7 +30,7 @@ import { listenerChangeShape, SharedListeners, type ListenerKeys } from './share
  *
  * @internal
  */
-export const format = 2;
+export const format = 3;
 
 const formatShape = z.literal(format);
 
@@ -262,7 +261,7 @@ export class SharedHistory {
   #settle(record: SharedRecord & { type: 'settlement' }): void {
     if (record.events.length > 0) this.#fold(record);
     if (record.last || record.why === 'abandoned') this.#entries.end(record.command);
-    if (record.why === 'abandoned') return this.#unsettled.abandon(record.command, this.#snapshot);
+    if (record.why === 'abandoned') return this.#unsettled.abandon(record.command);
     this.#unsettled.settle(record);
     if (record.last && record.why === undefined) this.#end(record.command);
   }
@@ -282,10 +281,10 @@ export class SharedHistory {
     const last = this.#snapshot.revision;
     const revision = last + (hashOf(command, last) & 0xffff);
     const before = Object.freeze({ ...this.#snapshot, revision });
-    const { next, kept } = folded(before, given);
+    const next = folded(before, given);
     for (const event of given) this.#listeners.take(event);
     this.#snapshot = next === before ? Object.freeze({ ...before, revision: revision + 1 }) : next;
-    this.#entries.take({ command, events: given, kept, revision: this.#snapshot.revision });
+    this.#entries.take({ command, events: given, revision: this.#snapshot.revision });
   }
 
   /** The configuration as text. It is the same at every node at the same position. */
@@ -410,9 +409,9 @@ function begun(given: Snapshot): Snapshot {
 }
 
 /** @throws Error if the events do not fit the configuration before them */
-function folded(before: Snapshot, given: readonly AdminEvent[]): ReturnType<typeof foldRecord> {
+function folded(before: Snapshot, given: readonly AdminEvent[]): Snapshot {
   try {
-    return foldRecord(before, deepFreeze(given));
+    return foldKnown(before, deepFreeze(given));
   } catch (cause) {
     throw new Error(
       'The shared store contains a record that does not fit the configuration before it. Restore a backup.',
@@ -448,6 +447,8 @@ function withVersions(snapshot: Snapshot, versions: Readonly<Record<string, numb
 function unreadable(what: string, content: Json | undefined): Error {
   const written = (content as { readonly format?: Json } | null | undefined)?.format;
   if (typeof written === 'number' && written > format) return new NodeOutdated(what, written, format);
+  if (isEarlier(written, format))
+    return outdated(`The shared store contains ${what} of format ${JSON.stringify(written)}`);
   return new Error(
     `The shared store contains ${what} that this version cannot read. Update this node, or restore a backup.`,
   );

@@ -9,7 +9,6 @@ import { eventTable } from '../resources/index.ts';
 import { isConflict } from '../ports/port-error.ts';
 import type { Keeping, OpenedJournal } from '../runtime/journal/journal.ts';
 import type { Entries } from '../runtime/journal/entries.ts';
-import { foldRecord } from '../runtime/journal/entry-fold.ts';
 import { evolving, type Ask } from '../runtime/journal/log.ts';
 import {
   asError,
@@ -50,8 +49,7 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
   #noteOwn(record: JournalRecord): void {
     if (record.type !== 'settlement') return;
     const events = record.events.filter(({ type }) => eventTable[type].scope === 'node');
-    const { kept } = foldRecord(this.#log.snapshot, events);
-    this.#own.take({ ...record, events, kept, revision: this.#log.snapshot.revision });
+    this.#own.take({ ...record, events, revision: this.#log.snapshot.revision });
   }
 
   /** Stores an entry of the log. */

@@ -64,14 +64,14 @@ export class SharedListeners {
     if (event.type === 'service.created') this.#created.add(event.service);
     if (event.type === 'service.deleted') this.#forget(event.service);
     if (event.type !== 'listener.created' && event.type !== 'listener.deleted') return;
-    const { service, listener, definition } = event;
+    const { service, listener } = event;
     if (this.#created.has(service)) return;
     const key = keyOf(event);
     const isGone = this.#changes.get(key)?.isGone === true || event.type === 'listener.deleted';
     // A listener that is created again is the last one of its service.
     this.#changes.delete(key);
     const change = { service, listener, isGone };
-    this.#changes.set(key, event.type === 'listener.created' ? { ...change, definition } : change);
+    this.#changes.set(key, event.type === 'listener.created' ? { ...change, definition: event.to } : change);
   }
 
   /** Whether a listener is that of the document that a node was given. */

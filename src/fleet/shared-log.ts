@@ -2,18 +2,18 @@
  * The log that the nodes of a fleet share, as one node sees it: appends with a condition on the end, and reads what the
  * others have appended.
  */
+import { verbOf } from '../core/change.ts';
 import { linkKey, parseLink } from '../core/link.ts';
 import type { FleetPlace } from '../core/decision.ts';
 import type { Json } from '../json/value.ts';
 import { isConflict, StoreLostError } from '../ports/port-error.ts';
 import type { LogStep, SharedStore } from '../ports/port.ts';
-import { namedResources, eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
+import { namedResources, eventTable, type AdminEvent } from '../resources/index.ts';
 import { modeLink, Overruled, type Basis } from '../runtime/journal/basis.ts';
 import { isEmpty } from '../runtime/journal/history.ts';
 import type { Keeping } from '../runtime/journal/journal.ts';
 import { markSent, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
 import type { JournalRecord } from '../runtime/journal/record.ts';
-import { shortRecord } from '../runtime/journal/short-record.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { fenced, Superseded } from './refusal.ts';
 import {
@@ -191,7 +191,7 @@ export class SharedLog implements Log<Work> {
    *   on first
    */
   enter({ record, resources, basis }: Entering): Entry | Pick<Entry, 'objection'> | undefined {
-    const shared = this.#sharedOf(shortRecord(record), resources);
+    const shared = this.#sharedOf(record, resources);
     if (shared === undefined) {
       // What only this gateway does is in no log, so the log cannot show that its caller was deleted meanwhile.
       return basis === undefined || basis.links.length === 0
@@ -538,13 +538,13 @@ export class SharedLog implements Log<Work> {
     const links = linksIn(record) ?? resources;
     const head = headOf(this.#options.writing, record.command, links.filter(isSharedLink));
     if (record.type === 'intent') {
-      const { events, effects } = sharedPart(record.events, record.effects);
+      const events = sharedPart(record.events);
       if (events.length === 0) return undefined;
       const { part, of } = record;
-      return { ...head, ...actorOf(events), type: 'intent', part, of, events, effects };
+      return { ...head, ...actorOf(events), type: 'intent', part, of, events };
     }
     const { command, last } = record;
-    const { events } = sharedPart(record.events, []);
+    const events = sharedPart(record.events);
     if (events.length === 0 && !this.#isKnown(command) && !this.#isSent(command)) return undefined;
     return { ...head, ...actorOf(events), type: 'settlement', events, last };
   }
@@ -665,9 +665,15 @@ function linksIn(record: JournalRecord): readonly string[] | undefined {
   if (record.type === 'intent') return record.resources;
   if (record.type !== 'settlement' || record.last) return undefined;
   const changed = record.events.flatMap((event) =>
-    'definition' in event ? [event.resource, listOf(event.resource)] : [event.resource],
+    changesList(event) ? [event.resource, listOf(event.resource)] : [event.resource],
   );
   return [...new Set(changed)];
+}
+
+/** Whether an event creates or deletes a configured resource. */
+function changesList(event: AdminEvent): boolean {
+  const verb = verbOf(event);
+  return verb === 'create' || verb === 'delete';
 }
 
 /** The link of the list in which a resource is. */
@@ -695,19 +701,7 @@ function identityOf(record: SharedRecord): string {
   return `${head} ${String(record.last)} ${record.why ?? ''} ${String(record.events.length)}`;
 }
 
-/** The events that the other nodes share, and their effects. */
-function sharedPart(
-  events: readonly AdminEvent[],
-  effects: readonly Effect[],
-): { readonly events: readonly AdminEvent[]; readonly effects: readonly Effect[] } {
-  const left = [...effects];
-  const shared = { events: [] as AdminEvent[], effects: [] as Effect[] };
-  for (const event of events) {
-    const { scope, effect } = eventTable[event.type];
-    const own = effect === undefined ? undefined : left.shift();
-    if (scope === 'node') continue;
-    shared.events.push(event);
-    if (own !== undefined) shared.effects.push(own);
-  }
-  return shared;
+/** The events that the other nodes share. */
+function sharedPart(events: readonly AdminEvent[]): readonly AdminEvent[] {
+  return events.filter(({ type }) => eventTable[type].scope !== 'node');
 }

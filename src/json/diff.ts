@@ -1,41 +1,14 @@
 /**
- * Differences: the JSON Patch that leads from one JSON value to another, and the patch that leads back.
+ * Differences: the JSON Patch that leads from one JSON value to another.
  *
- * Both patches come from one walk, while the old values are at hand. The walk skips equal members, and equal items at
- * both ends of a list. Only the differing middle of a short list needs a search for the fewest edits.
+ * The walk skips equal members, and equal items at both ends of a list. Only the differing middle of a short list needs
+ * a search for the fewest edits.
  */
 import { createPatch } from 'rfc6902';
 
-import { type Json, assertObject, isArray, isContainer, sameJson } from './value.ts';
+import { type Json, isArray, isContainer, sameJson } from './value.ts';
 import { usualLimits, type Operation } from './patch.ts';
 import { formatToken } from './pointer.ts';
-
-/** The difference between two values. @internal */
-export interface Difference {
-  /** The operations that lead from the first value to the second. Equal parts are not mentioned. */
-  readonly operations: readonly Operation[];
-  /**
-   * The operations that lead back. A `test` of the present value precedes each of these operations, so that the inverse
-   * overwrites no later change. An `add` of a member has no such `test`, because no `test` can say that a member is
-   * absent. The code that applies the inverse must check the absence itself (`present: 'refuse'`).
-   */
-  readonly inverse: readonly Operation[];
-}
-
-/**
- * How `diff` makes a patch.
- *
- * @public
- */
-export interface DiffOptions {
-  /**
-   * Whether the patch contains guards: a `test` of the present value before each `remove` and `replace`, and a `test`
-   * of the neighbouring item before each `add` to a list. A guarded patch fails if the place has changed in the
-   * meantime. An `add` of a member has no guard, because no `test` can say that a member is absent (RFC 6902 §4.6):
-   * such an `add` replaces a member that was added in the meantime. Default false.
-   */
-  readonly guards?: boolean;
-}
 
 /**
  * Creates a JSON Patch that turns one document into another.
@@ -46,67 +19,49 @@ export interface DiffOptions {
  *
  * @param from - plain JSON: the document as it is
  * @param to - plain JSON: the document as it should be
- * @param options - whether the patch contains guards
- * @returns the operations; none if the documents are equal
+ * @returns the operations, which are frozen; none if the documents are equal
  *
  * @example
  * ```ts
  * import { diff } from 'gateway-admin-core/json';
  *
  * diff({ port: 3306 }, { port: 3307 }); // => [{ "op": "replace", "path": "/port", "value": 3307 }]
- * diff({ port: 3306 }, {}, { guards: true }).map(({ op }) => op); // => ["test", "remove"]
  * ```
  *
  * @see RFC 6902 §4.
  *
  * @public
  */
-export function diff(from: Json, to: Json, options: DiffOptions = {}): readonly Operation[] {
-  assertObject(options, 'options');
-  // The inverse of the opposite change leads in the wanted direction, and an inverse contains guards.
-  return options.guards === true
-    ? compareWithin(to, from, 'inverse').inverse
-    : difference(from, to).operations;
+export function diff(from: Json, to: Json): readonly Operation[] {
+  return difference(from, to);
 }
 
 /**
- * Gives the operations that lead from one value to another, and the operations that lead back. The operations are
- * frozen; the values in them are not.
+ * As {@link diff}, with values that are replaced as a whole.
  *
- * @param isWhole - tells which values are replaced as a whole; none by default
- *
- * @see RFC 6902 §4.
- *
+ * @param isWhole - tells which values these are; none by default
  * @internal
  */
-export function difference(before: Json, after: Json, isWhole?: IsWhole): Difference {
-  return compareWithin(before, after, 'operations', isWhole);
+export function difference(before: Json, after: Json, isWhole?: IsWhole): readonly Operation[] {
+  let operations: Operation[] = [];
+  for (const depth of depths) {
+    operations = [];
+    compare({ operations, isWhole }, '', before, after, depth);
+    if (isWithin(operations)) break;
+  }
+  return Object.freeze(operations);
 }
 
 type IsWhole = (value: Json) => boolean;
 
-/** The operations found so far, in both directions. */
-interface Ways {
+/** The operations found so far. */
+interface Found {
   readonly operations: Operation[];
-  readonly inverse: Operation[];
   readonly isWhole: IsWhole | undefined;
 }
 
 /** The depths to try, in order: as deep as pointers may be, members of members, members, only the whole document. */
 const depths = [usualLimits.maxPointerTokens, 2, 1, 0];
-
-/** Compares at the greatest depth that keeps the patch named by `limited` within the limits. */
-function compareWithin(before: Json, after: Json, limited: keyof Difference, isWhole?: IsWhole): Difference {
-  let ways: Ways = { operations: [], inverse: [], isWhole };
-  for (const depth of depths) {
-    ways = { operations: [], inverse: [], isWhole };
-    compare(ways, '', before, after, depth);
-    if (isWithin(ways[limited])) break;
-  }
-  Object.freeze(ways.operations);
-  Object.freeze(ways.inverse);
-  return ways;
-}
 
 function isWithin(patch: readonly Operation[]): boolean {
   if (patch.length > usualLimits.maxOperations) return false;
@@ -114,38 +69,38 @@ function isWithin(patch: readonly Operation[]): boolean {
 }
 
 /** Adds the operations for one place. `levels` is the number of levels below the place that may be compared. */
-function compare(ways: Ways, path: string, before: Json, after: Json, levels: number): void {
+function compare(found: Found, path: string, before: Json, after: Json, levels: number): void {
   if (before === after) return;
   if (isContainer(before) && isContainer(after)) {
-    if (levels === 0 || ways.isWhole?.(before) || ways.isWhole?.(after)) {
+    if (levels === 0 || found.isWhole?.(before) || found.isWhole?.(after)) {
       if (sameJson(before, after)) return;
     } else if (isArray(before)) {
-      if (isArray(after)) return compareItems(ways, path, before, after, levels);
-    } else if (!isArray(after)) return compareMembers(ways, path, before, after, levels);
+      if (isArray(after)) return compareItems(found, path, before, after, levels);
+    } else if (!isArray(after)) return compareMembers(found, path, before, after, levels);
   }
-  noteReplaced(ways, path, before, after);
+  found.operations.push(replace(path, after));
 }
 
 type Members = Readonly<Record<string, Json>>;
 
-function compareMembers(ways: Ways, path: string, before: Members, after: Members, levels: number): void {
+function compareMembers(found: Found, path: string, before: Members, after: Members, levels: number): void {
   // `Object.entries` would take five times as long when nothing differs. Inherited members never equal a JSON value, so
   // a look at own members is needed only where the values differ.
   for (const key in before) {
-    const old = before[key] ?? null;
-    if (after[key] !== old && !Object.hasOwn(after, key)) noteRemoved(ways, path + formatToken(key), old);
+    const isGone = after[key] !== before[key] && !Object.hasOwn(after, key);
+    if (isGone) found.operations.push(remove(path + formatToken(key)));
   }
   for (const key in after) {
     const [old, now] = [before[key], after[key] ?? null];
     if (old === now) continue;
-    if (Object.hasOwn(before, key)) compare(ways, path + formatToken(key), old ?? null, now, levels - 1);
-    else noteAdded(ways, path + formatToken(key), now);
+    if (Object.hasOwn(before, key)) compare(found, path + formatToken(key), old ?? null, now, levels - 1);
+    else found.operations.push(add(path + formatToken(key), now));
   }
 }
 
 type Items = readonly Json[];
 
-function compareItems(ways: Ways, path: string, before: Items, after: Items, levels: number): void {
+function compareItems(found: Found, path: string, before: Items, after: Items, levels: number): void {
   const start = sharedStart(before, after);
   const end = sharedEnd(before, after, start);
   const gone = before.length - start - end;
@@ -154,19 +109,16 @@ function compareItems(ways: Ways, path: string, before: Items, after: Items, lev
   const short = areShort(before, after);
   if (gone === come && (gone === 1 || !short)) {
     for (let at = start; at < start + gone; at += 1) {
-      compare(ways, placeIn(path, at), before[at] ?? null, after[at] ?? null, levels - 1);
+      compare(found, placeIn(path, at), before[at] ?? null, after[at] ?? null, levels - 1);
     }
   } else if (gone + come > most || (!short && gone + come > after.length)) {
-    noteReplaced(ways, path, before, after);
-  } else if (gone === 0) {
-    noteInserted(ways, path, after, { start, count: come, last: end === 0 });
-  } else if (come === 0) {
-    noteTaken(ways, path, before, after, start);
+    found.operations.push(replace(path, after));
   } else {
-    const edits = short ? editList(before, after) : exchange(after, start, { gone, come });
-    for (const edit of edits) ways.operations.push(Object.freeze({ ...edit, path: path + edit.path }));
-    // The edits do not say which old item became which new item, so the inverse replaces the whole list.
-    noteWayBack(ways, path, before, after);
+    const edits =
+      short && gone > 0 && come > 0
+        ? editList(before, after)
+        : exchange(after, start, { gone, come, isLast: gone === 0 && end === 0 });
+    for (const edit of edits) found.operations.push(Object.freeze({ ...edit, path: path + edit.path }));
   }
 }
 
@@ -208,64 +160,13 @@ function editList(before: Items, after: Items): readonly Operation[] {
 function exchange(
   after: Items,
   start: number,
-  { gone, come }: { readonly gone: number; readonly come: number },
+  { gone, come, isLast }: { readonly gone: number; readonly come: number; readonly isLast: boolean },
 ): readonly Operation[] {
   const removes = Array.from({ length: gone }, () => remove(placeIn('', start)));
   const adds = Array.from({ length: come }, (_, each) =>
-    add(placeIn('', start + each), after[start + each] ?? null),
+    add(isLast ? '/-' : placeIn('', start + each), after[start + each] ?? null),
   );
   return [...removes, ...adds];
-}
-
-function noteAdded({ operations, inverse }: Ways, path: string, value: Json): void {
-  operations.push(add(path, value));
-  inverse.push(test(path, value), remove(path));
-}
-
-function noteRemoved({ operations, inverse }: Ways, path: string, value: Json): void {
-  operations.push(remove(path));
-  inverse.push(add(path, value));
-}
-
-function noteReplaced(ways: Ways, path: string, before: Json, after: Json): void {
-  ways.operations.push(replace(path, after));
-  noteWayBack(ways, path, before, after);
-}
-
-function noteWayBack({ inverse }: Ways, path: string, before: Json, after: Json): void {
-  inverse.push(test(path, after), replace(path, before));
-}
-
-/** The inserted items of a list; `last` says whether no old item follows them. */
-interface Inserted {
-  readonly start: number;
-  readonly count: number;
-  readonly last: boolean;
-}
-
-function noteInserted(ways: Ways, path: string, after: Items, { start, count, last }: Inserted): void {
-  const first = placeIn(path, start);
-  for (let at = start; at < start + count; at += 1) {
-    const item = after[at] ?? null;
-    ways.operations.push(add(last ? `${path}/-` : placeIn(path, at), item));
-    // Each `remove` moves the next inserted item to the position of the first one.
-    ways.inverse.push(test(first, item), remove(first));
-  }
-}
-
-function noteTaken(ways: Ways, path: string, before: Items, after: Items, start: number): void {
-  const count = before.length - after.length;
-  ways.inverse.push(besideOf(path, after, start));
-  for (let at = start; at < start + count; at += 1) {
-    ways.operations.push(remove(placeIn(path, start)));
-    ways.inverse.push(add(placeIn(path, at), before[at] ?? null));
-  }
-}
-
-/** A test of the item beside the place of removed items: the inverse may insert them only next to that item. */
-function besideOf(path: string, items: Items, at: number): Operation {
-  const beside = Math.min(at, items.length - 1);
-  return beside === -1 ? test(path, items) : test(placeIn(path, beside), items[beside] ?? null);
 }
 
 function placeIn(path: string, index: number): string {
@@ -282,8 +183,4 @@ function remove(path: string): Operation {
 
 function replace(path: string, value: Json): Operation {
   return Object.freeze({ op: 'replace', path, value });
-}
-
-function test(path: string, value: Json): Operation {
-  return Object.freeze({ op: 'test', path, value });
 }

@@ -8,4 +8,4 @@ export { sameJson, type Json, type JsonLimits } from './value.ts';
 export { parseJson, type ParseLimits } from './parse.ts';
 export { formatPointer, parsePointer } from './pointer.ts';
 export { applyPatch, type Operation, type PatchRules } from './patch.ts';
-export { diff, type DiffOptions } from './diff.ts';
+export { diff } from './diff.ts';

@@ -10,7 +10,6 @@ import { copyJson } from './copy.ts';
 import * as pointer from './pointer.ts';
 import {
   assertObject,
-  isArray,
   isContainer,
   isDeepFrozen,
   isPlain,
@@ -60,15 +59,6 @@ export interface PatchRules {
    * default, refuses the patch; `plain` treats them like any other key. Neither ever reaches a prototype.
    */
   readonly reservedKeys?: 'refuse' | 'plain';
-}
-
-/** Further rules, for patches that the library makes itself. @internal */
-export interface OwnPatchRules extends PatchRules {
-  /**
-   * How an `add` of an existing member is treated. `replace`, the default, replaces the member (RFC 6902 §4.1).
-   * `refuse` refuses the patch with `patch-test-failed`, because no operation can test that a member is absent.
-   */
-  readonly present?: 'replace' | 'refuse';
 }
 
 /** An operation of valid form, with its pointers parsed. @internal */
@@ -294,7 +284,7 @@ function blame({ faults, index }: Reading, place: string, code: ProblemCode, det
 export function applyOperations(
   document: Json,
   operations: readonly ParsedOperation[],
-  rules: OwnPatchRules = {},
+  rules: PatchRules = {},
 ): Result<Json> {
   const draft: Draft = { document, changes: 0, owned: [] };
   const run: Run = { draft, rules, before: document, measured: undefined, added: 0 };
@@ -336,7 +326,7 @@ function passSizeOn(before: Json, after: Json, size: number): void {
 /** The progress of applying a patch. */
 interface Run {
   readonly draft: Draft;
-  readonly rules: OwnPatchRules;
+  readonly rules: PatchRules;
   /** The document before the patch. */
   readonly before: Json;
   /** An upper bound of the size of the document at the last measurement; `undefined` before the first one. */
@@ -361,16 +351,10 @@ function reservedFault({ rules }: Run, operation: ParsedOperation): Fault | unde
 }
 
 function perform(run: Run, operation: ParsedOperation): Fault | undefined {
-  const { draft, rules } = run;
+  const { draft } = run;
   const { op, path, from = path, value = null } = operation;
   switch (op) {
     case 'add':
-      if (rules.present === 'refuse' && isMember(draft.document, path))
-        return faultOf(
-          operation,
-          'patch-test-failed',
-          'exists already, and this add may not replace a member',
-        );
       return settle(run, operation, value, insertAt(draft, path, value));
     case 'remove':
       if (path.length === 0)
@@ -404,12 +388,6 @@ function perform(run: Run, operation: ParsedOperation): Fault | undefined {
           );
     }
   }
-}
-
-/** Whether a path names an existing member of an object. An `add` replaces a member, and moves the items of a list. */
-function isMember(document: Json, path: readonly string[]): boolean {
-  const parent = pointer.valueAt(document, path, path.length - 1) ?? null;
-  return !isArray(parent) && pointer.childOf(parent, path.at(-1) ?? '') !== undefined;
 }
 
 function move(run: Run, operation: ParsedOperation, from: readonly string[]): Fault | undefined {

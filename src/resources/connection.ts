@@ -217,7 +217,7 @@ function represent(
 type ClosingEvent = Extract<ConnectionEvent, { readonly type: 'connections.closed' }>;
 
 /** How connections are closed. @internal */
-export const connectionClosing = defineClosing<SessionConnection, ClosingEvent, ConnectionEffect>({
+export const connectionClosing = defineClosing<SessionConnection, ClosingEvent>({
   find(snapshot, { where, openedUpTo = Infinity }) {
     const key = keyIn(where);
     const table = sessionsOf(snapshot);
@@ -233,14 +233,10 @@ export const connectionClosing = defineClosing<SessionConnection, ClosingEvent, 
     const opened = openedOn(connection.server, identityOf(session, connection), sessions);
     return opened === connection.opened ? item : undefined;
   },
-  batchOf(closed, selection) {
-    const { resource, where } = selection;
+  eventOf(closed, selection) {
     const list = closed.map(({ session, connection }) => identityOf(session, connection));
-    const listed = { server: keyIn(where), connections: list };
-    return {
-      event: { type: 'connections.closed', ...headOfSelection(selection), ...listed },
-      effect: { type: 'connections.close', resource, ...listed },
-    };
+    const listed = { server: keyIn(selection.where), connections: list };
+    return { type: 'connections.closed', ...headOfSelection(selection), ...listed };
   },
 });
 

@@ -15,6 +15,7 @@ import { parseShape } from '../core/shape.ts';
 import { isEpoch } from '../core/version.ts';
 import { AdminError } from '../error.ts';
 import { copyDeferring } from '../json/copy.ts';
+import { parsePointer } from '../json/pointer.ts';
 import { deepFreeze, isArray, isObject, type Json } from '../json/value.ts';
 import { faultsOf, listFaults, type Fault, type Result } from '../problem.ts';
 import { checkEntry, loadEntity, namesIn, reservedFaults } from '../snapshot/entry.ts';
@@ -50,7 +51,7 @@ export interface GatewayDocument {
   /** Ignored: the place of the JSON Schema of the document, for editors. */
   readonly $schema?: string;
   /** Version of the format. */
-  readonly format?: 1;
+  readonly format?: 2;
   /** The instance; `started` is an ISO 8601 instant with an offset. */
   readonly gateway?: InstanceRepresentation;
   /** The logging; `last_flushed` is an ISO 8601 instant with an offset. */
@@ -93,10 +94,13 @@ export class InvalidDocumentError extends AdminError {
   }
 }
 
+/** The present version of the format. */
+const format = 2;
+
 const list = z.exactOptional(z.array(z.unknown()));
 const documentShape = z.strictObject({
   $schema: z.exactOptional(z.string()),
-  format: z.exactOptional(z.literal(1)),
+  format: z.exactOptional(z.literal(format)),
   ...Object.assign({}, ...wholes.map(({ document }) => document)),
   ...Object.fromEntries(namedResources.map(({ collection }) => [collection, list])),
   sessions: list,
@@ -217,7 +221,7 @@ export function* loadDocument(
     ...misplacedFaults(secretive, isSecretIn({ secretParameters })),
     ...sessionFaults,
   ];
-  if (!whole.ok || faults.length > 0) return { faults };
+  if (!whole.ok || faults.length > 0) return { faults: faults.map((fault) => dated(fault, document)) };
   return {
     build(epoch) {
       const members: Record<string, unknown> = { ...inspectable, epoch, revision: 0 };
@@ -233,6 +237,31 @@ export function* loadDocument(
       return Object.freeze(members) as unknown as Snapshot;
     },
   };
+}
+
+/** What an error says of content in a form that no version reads any more. @internal */
+export const madeBefore = 'made by a version before 0.1';
+
+/** The members of format 1 that had secrets, and the members that have them now. */
+const earlierMembers: ReadonlyMap<string, string> = new Map([
+  ['passwordHash', 'password'],
+  ['passwordSealed', 'password'],
+  ['parametersSealed', 'parameters'],
+  ['router_optionsSealed', 'router_options'],
+]);
+
+/** The fault, with words of its own if the document has what only format 1 had. */
+function dated(fault: Fault, document: Json): Fault {
+  const { pointer, code } = fault;
+  const made = `the document was ${madeBefore}; write`;
+  if (pointer === '/format' && isObject(document) && document['format'] === 1) {
+    const present = `each secret as { "sealed": … } in its own place, and ${String(format)} here`;
+    return { ...fault, detail: `is 1, and this version reads ${String(format)}: ${made} ${present}` };
+  }
+  const present = earlierMembers.get(parsePointer(pointer)?.at(-1) ?? '');
+  return present === undefined || code !== 'field-unknown'
+    ? fault
+    : { ...fault, detail: `is a member of format 1: ${made} { "sealed": … } in ${present}` };
 }
 
 /**
@@ -332,7 +361,7 @@ export function toDocument(snapshot: Snapshot): GatewayDocument {
     return { ...saveFields(named.fields, shown, shown.settings), ...named.saveMore?.(snapshot, thing) };
   });
   return {
-    format: 1,
+    format,
     ...(Object.assign({}, ...wholes.map(({ save }) => save(snapshot))) as object),
     ...lists,
     sessions: saveSessions(snapshot),
@@ -347,7 +376,7 @@ export function toDocument(snapshot: Snapshot): GatewayDocument {
  */
 export function toConfiguration(snapshot: Snapshot): GatewayDocument {
   return {
-    format: 1,
+    format,
     ...saveLists(snapshot, ({ fields }, thing) => saveFields(fields, thing, shownSettings(fields, thing))),
   };
 }

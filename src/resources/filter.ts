@@ -6,7 +6,7 @@
 import * as z from 'zod/mini';
 
 import type { Entity } from '../core/collection.ts';
-import type { Context, DecisionOf } from '../core/decision.ts';
+import type { Context, DecisionOf, EffectTable } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import { isSealed, type Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
@@ -16,6 +16,7 @@ import { isObject, type Json, type JsonObject } from '../json/value.ts';
 import type { Fault } from '../problem.ts';
 import { linkOf } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
+import { changeEffects } from './shared/change-effect.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { readRoutes } from './shared/route.ts';
 import {
@@ -220,7 +221,8 @@ function indexServices(services: Snapshot['services']): ServicesByFilter {
   return index;
 }
 
-const settings = settingsOf(filters, fields, { represent, complete, expand, check });
+const changing = { ...filters, fields };
+const settings = settingsOf<Snapshot, Filter, 'filter'>(changing, { represent, complete, expand, check });
 
 /**
  * Replaces the shorthands for a parameter. A text means a parameter with this value. A parameter without `configurable`
@@ -348,9 +350,9 @@ export function patchFilter(
 export const filterKind: Kind<Snapshot, FilterEvent, FilterEffect, never> = {
   fields: { filter: fields },
   events: settings.events,
-  effects: settings.effects,
+  effects: changeEffects(changing) as EffectTable<FilterEffect>,
   reports: {},
-  resources: { ...filters, fields, adoption: adoptionOf(settings) },
+  resources: { ...changing, adoption: adoptionOf(settings) },
   routes: [
     ...readRoutes(filters, { shape: fields.representation, represent }),
     patchRoute(settings, ['/filters/:name']),

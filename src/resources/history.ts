@@ -25,11 +25,15 @@ export interface EntryEvent {
   readonly resource: string;
   /** The number of closed sessions or connections. */
   readonly count?: number;
+  /**
+   * The parts that differ, before and after. Of a creation, `to` alone is there, with the whole definition; of a
+   * deletion, `from` alone. In the place of what was declared secret since is `null`.
+   */
+  readonly from?: JsonObject;
+  readonly to?: JsonObject;
+  /** The operations of an update. */
   readonly operations?: readonly Operation[];
-  readonly inverse?: readonly Operation[];
-  /** What was created or deleted. Left out if a parameter in it was declared secret since. */
-  readonly definition?: JsonObject;
-  /** There if the event changed nothing: a failed service was started, or something was created that existed. */
+  /** There if the event changed nothing: a service or monitor that had failed was started. */
   readonly already?: true;
 }
 
@@ -65,10 +69,9 @@ export interface HistoryEntryRepresentation {
   /** Links of the resources of the shown events. */
   readonly resources: readonly string[];
   /**
-   * What has happened, with secrets redacted: the events without the settings before and after the change. Of closed
-   * sessions or connections, their number as `count`. With `already`, the event changed nothing: the failed service
-   * was to run, what was created existed, or what was deleted was gone. A list of entries has the first 100 events of
-   * each; `GET /history/:id` has all of them, or those of a range.
+   * What has happened, with secrets redacted: of an update, the parts that differ. Of closed sessions or connections,
+   * their number as `count`. With `already`, the event changed nothing that was wanted: what had failed was to run. A
+   * list of entries has the first 100 events of each; `GET /history/:id` has all of them, or those of a range.
    */
   readonly events: readonly {
     readonly type: string;

@@ -6,7 +6,9 @@ import * as z from 'zod/mini';
 
 import {
   accepted,
+  effectOf,
   fold,
+  refused,
   sequenceFor,
   type Context,
   type EffectBase,
@@ -17,6 +19,7 @@ import {
   type Selection,
   unchanged,
 } from '../core/decision.ts';
+import { lacksValue } from '../core/change.ts';
 import { secretNames, type Fields } from '../core/field.ts';
 import { assertMembers } from '../core/member.ts';
 import type { Note } from '../core/note.ts';
@@ -24,8 +27,9 @@ import { foldReports, isList, type CrossingHooks, type ReportTable } from '../co
 import { createRedactor } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { ProbeRoute, ResourceRoute, Route, StreamRoute, WholeRoute } from '../http/route.ts';
-import type { Json } from '../json/value.ts';
-import type { Fault, Problem } from '../problem.ts';
+import { copyJson } from '../json/copy.ts';
+import { deepFreeze, isObject, type Json } from '../json/value.ts';
+import { fail, ok, type Fault, type Problem, type Result } from '../problem.ts';
 import { commandKind, type CommandEvent } from './command.ts';
 import {
   connectionClosing,
@@ -94,6 +98,7 @@ import type { AdoptionSteps, NamedResources, Whole } from './shared/kind.ts';
 import { creationRoute, deletionRoute } from './shared/membership-route.ts';
 import { membershipOf, type MembershipEffect, type MembershipEvent } from './shared/membership.ts';
 import type { BoundAction } from './shared/route.ts';
+import { valueLimits } from './shared/settings.ts';
 import { assertInputs, assertSnapshot, collections, type Snapshot } from './snapshot.ts';
 import { userKind, type UserEvent } from './user.ts';
 
@@ -254,6 +259,13 @@ export const membership = membershipOf<Snapshot>(
 /** The change of a snapshot by each event. @internal */
 export const eventTable = Object.freeze(membership.events) as EventTable<Snapshot, AdminEvent>;
 
+/** Gives the effects that cause events, in order. @internal */
+export function effectsOf(events: readonly AdminEvent[]): readonly Effect[] {
+  return events.flatMap(
+    (event) => effectOf(eventTable, event) ?? [],
+  ) as readonly EffectBase[] as readonly Effect[];
+}
+
 /** The undo of each effect. @internal */
 export const effectTable = Object.freeze(membership.effects) as EffectTable<Effect>;
 
@@ -269,6 +281,12 @@ export const reportTable = merged(kinds.map(({ reports }) => reports)) as Report
 
 /** The field tables of all kinds and their parts, by the name of the chapter that describes the fields. @internal */
 export const fieldTables = merged(kinds.map(({ fields }) => fields)) as Readonly<Record<string, Fields>>;
+
+/** The fields of what an event or an effect is about; `undefined` if that is no resource with fields. @internal */
+export function fieldsOf({ type }: { readonly type: string }): Fields | undefined {
+  const kind = type.slice(0, type.indexOf('.'));
+  return Object.hasOwn(fieldTables, kind) ? fieldTables[kind] : undefined;
+}
 
 /** The names of the fields that are secret as a whole. @internal */
 export const namesOfSecrets: ReadonlySet<string> = secretNames(Object.values(fieldTables));
@@ -355,8 +373,10 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  * Removes secrets from plain JSON before a person or another program sees it: from events, effects, decisions, plans,
  * documents and JSON Patches.
  *
- * The result lacks every secret in its stored form, which is `{ sealed }`, at any depth. A JSON Patch operation on a
- * secret keeps its pointer and loses its value, also in plain text.
+ * The result lacks every secret in its stored form, which is `{ sealed }`, at any depth. In what a change leads `from`
+ * and `to`, `null` marks its place, so that one sees what has changed; `evolve` leaves such a secret as it is, and
+ * `revert` refuses the event. A JSON Patch operation on a secret keeps its pointer and loses its value, also in plain
+ * text.
  *
  * @param value - plain JSON, of any depth
  * @returns a copy without secrets
@@ -383,8 +403,7 @@ export const redactSecrets: (value: Json | object) => Json = createRedactor({
  * Folds events over a snapshot, as one change. Use this function for history and for a mirror of a gateway.
  *
  * An event about a resource that no longer exists changes nothing. An event of a type that this version does not know
- * changes nothing either: a gateway of a later version may send new types. Every link in a list resolves: a deletion
- * removes its link from all lists, and a link that names no resource is left out.
+ * changes nothing either: a gateway of a later version may send new types. A deletion removes its link from all lists.
  *
  * @param snapshot - the snapshot before the events
  * @param events - the events, in order
@@ -609,7 +628,7 @@ export function followResources(
 export function atStart(decision: Decision, snapshot: Snapshot): Decision {
   if (decision.outcome !== 'accepted') return decision;
   const { events, resources } = decision;
-  return accepted(eventTable, snapshot, resources, { events, effects: [] });
+  return accepted(eventTable, snapshot, resources, { events, isInPlace: true });
 }
 
 /** @throws TypeError if the options are none */
@@ -652,9 +671,8 @@ function assertEvent(event: unknown): asserts event is AdminEvent {
  * The transition is decided on the snapshot of its turn:
  *
  * - Settings that the event changed must still have their new values. Otherwise the transition is refused with
- *   `patch-test-failed`, or with `patch-path-missing` if the place no longer exists; the same happens if the event has
- *   been undone already. Other settings keep their present values. Passwords are changed back too, which no patch can
- *   do.
+ *   `patch-test-failed`, with a fault for each such place; the same happens if the event has been undone already. Other
+ *   settings keep their present values. Passwords are changed back too, which no patch can do.
  * - The resource must be valid afterwards: a drain comes back only to a stopped service. Otherwise the transition is
  *   refused with `validation-failed`.
  * - A created resource is deleted only if the present resource of that name is as it was created; a created user, only
@@ -686,9 +704,12 @@ export function revert(event: AdminEvent): Transition {
   assertEvent(event);
   const decide = revertOf(event.type);
   if (decide !== undefined) {
+    const whole = wholeEvent(event);
     return (snapshot, context) => {
       assertInputs(snapshot, context);
-      return decide(snapshot, event, context);
+      return whole.ok
+        ? decide(snapshot, whole.value, context)
+        : refused(snapshot, whole.problem, [event.resource]);
     };
   }
   const can = Object.keys(eventTable).filter((type) => revertOf(type) !== undefined);
@@ -709,7 +730,7 @@ export function revert(event: AdminEvent): Transition {
  * import { canRevert } from 'gateway-admin-core';
  *
  * const head = { at: 0, resource: '/services/Sales', service: 'sales' };
- * canRevert({ type: 'service.stopped', ...head }); // => true
+ * canRevert({ type: 'service.stopped', from: { state: 'started' }, to: { state: 'stopped' }, ...head }); // => true
  * canRevert({ type: 'service.reported', state: 'failed', ...head }); // => false
  * ```
  *
@@ -719,6 +740,24 @@ export function canRevert(event: AdminEvent): boolean {
   assertEvent(event);
   return revertOf(event.type) !== undefined;
 }
+
+/** An event of a host with what it leads from and to as plain JSON; refused if it cannot be as it was published. */
+function wholeEvent(event: AdminEvent): Result<AdminEvent> {
+  const sides: Record<string, Json> = {};
+  for (const side of ['from', 'to'] as const) {
+    const { [side]: given }: Partial<Record<typeof side, Json>> = event as object;
+    if (given === undefined) continue;
+    const copied = copyJson(given, valueLimits);
+    if (!copied.ok) return copied;
+    if (!isObject(copied.value)) return fail('op-not-allowed', `"${side}" must be an object. ${asPublished}`);
+    if (lacksValue(copied.value))
+      return fail('patch-malformed', `The event has lost a value. ${asPublished}`);
+    sides[side] = deepFreeze(copied.value);
+  }
+  return ok({ ...event, ...sides });
+}
+
+const asPublished = 'Pass the event as it was published, with its secrets.';
 
 /** Gives the function that undoes events of a type; `undefined` if there is none, or the type is unknown. */
 function revertOf(type: string): Revert | undefined {

@@ -23,12 +23,14 @@ import { latest, type Version } from '../core/version.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { CommandRoute, PathParameters } from '../http/route.ts';
 import { copyJson } from '../json/copy.ts';
-import { deepFreeze, sameJson, type Json } from '../json/value.ts';
+import { deepFreeze, sameJson, type Json, type JsonObject } from '../json/value.ts';
 import { fail, ok, problem, problemOf, quoted, type Problem, type Result } from '../problem.ts';
 import { checkEntry, reservedFaults } from '../snapshot/entry.ts';
 import { isSecretIn } from '../snapshot/secret-parameter.ts';
 import { linkOf, nameFinder, replace } from '../snapshot/state.ts';
 import { listenerFields, representListener, type Listener } from './listener.ts';
+import { withoutMarks } from '../core/change.ts';
+import { leadingBack } from './shared/change-effect.ts';
 import type { About, Kind } from './shared/kind.ts';
 import { assertName, finder, linkOfCollection, lookUp } from './shared/look-up.ts';
 import { creating } from './shared/membership-route.ts';
@@ -38,17 +40,22 @@ import { valueLimits } from './shared/settings.ts';
 import type { Service } from './service.ts';
 import { assertInputs, services, type Snapshot } from './snapshot.ts';
 
-/** A listener of a service, in an event or effect. @internal */
-type OfListener = About<'service'> & About<'listener'> & { readonly definition: Listener };
+/** A listener of a service that comes, in an event or effect. @internal */
+type Coming = About<'service'> & About<'listener'> & { readonly to: Listener };
+
+/** A listener of a service that goes, in an event or effect. @internal */
+type Going = About<'service'> & About<'listener'> & { readonly from: Listener };
 
 /** The events of listeners. @internal */
-export type ListenerEvent = OfListener & EventHead<'listener.created' | 'listener.deleted'>;
+export type ListenerEvent =
+  (EventHead<'listener.created'> & Coming) | (EventHead<'listener.deleted'> & Going);
 
 /**
  * The effects on listeners: the host must open the listener of a started service, or close it while the sessions
  * continue. @internal
  */
-export type ListenerEffect = OfListener & EffectHead<'listener.create' | 'listener.delete'>;
+export type ListenerEffect =
+  (EffectHead<'listener.create'> & Coming) | (EffectHead<'listener.delete'> & Going);
 
 /** The decision about a listener. @internal */
 export type ListenerDecision = DecisionOf<Snapshot, ListenerEvent, ListenerEffect>;
@@ -87,7 +94,7 @@ const events: EventTable<Snapshot, ListenerEvent> = {
   'listener.created': {
     origin: 'command',
     effect: 'listener.create',
-    revert(snapshot, { service, listener: name, definition }, context) {
+    revert(snapshot, { service, listener: name, to: definition }, context) {
       const found = lookUpListener(snapshot, service, name);
       if (!found.ok) return unchanged(snapshot, []);
       const { listener } = found.value;
@@ -97,20 +104,22 @@ const events: EventTable<Snapshot, ListenerEvent> = {
       return refused(snapshot, problem('patch-test-failed', detail), resourcesOf(found.value));
     },
     // A change of the service also where its own document has the listener: the nodes of a fleet then have one version.
-    evolve: (snapshot, { service, listener, definition }, fold) =>
+    evolve: (snapshot, { service, listener, to: definition }, fold) =>
       replace(snapshot, services, service, fold, (before) => ({
         ...before,
         listeners:
           listenerOf(before, listener) === undefined
-            ? deepFreeze([...before.listeners, definition])
+            ? deepFreeze([
+                ...before.listeners,
+                withoutMarks(definition as object as JsonObject) as object as Listener,
+              ])
             : before.listeners,
       })),
   },
   'listener.deleted': {
     origin: 'command',
     effect: 'listener.delete',
-    revert: (snapshot, { service, definition }, context) =>
-      createListener(snapshot, service, definition, context),
+    revert: (snapshot, { service, from }, context) => createListener(snapshot, service, from, context),
     evolve: (snapshot, { service, listener }, fold) =>
       replace(snapshot, services, service, fold, (before) => ({
         ...before,
@@ -120,11 +129,14 @@ const events: EventTable<Snapshot, ListenerEvent> = {
 };
 
 const effects: EffectTable<ListenerEffect> = {
-  'listener.create': { aspect: 'membership', undo: (effect) => ({ ...effect, type: 'listener.delete' }) },
+  'listener.create': {
+    aspect: 'membership',
+    undo: (effect) => leadingBack(effect, 'listener.delete'),
+  },
   'listener.delete': {
     aspect: 'membership',
     deletes: true,
-    undo: (effect) => ({ ...effect, type: 'listener.create' }),
+    undo: (effect) => leadingBack(effect, 'listener.create'),
   },
 };
 
@@ -246,11 +258,13 @@ function decide(
 ): ListenerDecision {
   const { service, listener } = placed;
   const resource = linkOfListener(service, listener);
-  const about = { service: service.key, listener: nameKey(listener.name), definition: listener };
-  return accepted(events, snapshot, resourcesOf(placed), {
-    events: [{ type: `listener.${verb}d`, ...eventHead(resource, context), ...about }],
-    effects: [{ type: `listener.${verb}`, resource, ...about }],
-  });
+  const head = eventHead(resource, context);
+  const about = { service: service.key, listener: nameKey(listener.name) };
+  const event: ListenerEvent =
+    verb === 'create'
+      ? { type: 'listener.created', ...head, ...about, to: listener }
+      : { type: 'listener.deleted', ...head, ...about, from: listener };
+  return accepted(events, snapshot, resourcesOf(placed), { events: [event] });
 }
 
 function exists(service: Service, present: Listener): Problem {

@@ -151,7 +151,6 @@ export function flushLogs(snapshot: Snapshot, context: Context): LogDecision {
   assertInputs(snapshot, context);
   return accepted(events, snapshot, [resource], {
     events: [{ type: 'logs.flushed', ...eventHead(resource, context) }],
-    effects: [{ type: 'logs.flush', resource }],
   });
 }
 

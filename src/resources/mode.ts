@@ -14,16 +14,11 @@ import {
   type EventHead,
   type EventTable,
 } from '../core/decision.ts';
-import { defineFields, representFields } from '../core/field.ts';
-import {
-  adoptSettings,
-  patchSettings,
-  patchViewOf,
-  revertSettings,
-  type Patched,
-} from '../core/patch-view.ts';
+import { defineFields, representFields, withMembers } from '../core/field.ts';
+import { adoptSettings, patchSettings, patchViewOf } from '../core/patch-view.ts';
+import { conflicts, type Change, type Written } from '../core/change.ts';
 import * as shape from '../core/shape.ts';
-import { mergeUpdate, type ReversibleUpdate } from '../core/update.ts';
+import { updateBetween, type Update } from '../core/update.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { commandQuery, patchMediaTypes, roles } from '../http/route.ts';
 import { copyOperations, parseOperations, type Operation, type ParsedOperation } from '../json/patch.ts';
@@ -33,11 +28,11 @@ import type { Interface, InterfaceRepresentation, InterfaceSettings } from './in
 import type { Kind } from './shared/kind.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { itemRoute } from './shared/route.ts';
-import { parsedInverse, valueLimits } from './shared/settings.ts';
+import { changedSince, faultOfUpdate, valueLimits } from './shared/settings.ts';
 import { assertInputs, type Snapshot } from './snapshot.ts';
 
 /** The event of the interface: its settings were changed. No effect belongs to it. @internal */
-export type InterfaceEvent = EventHead<'interface.updated'> & ReversibleUpdate<InterfaceSettings>;
+export type InterfaceEvent = EventHead<'interface.updated'> & Update<InterfaceSettings>;
 
 /** The decision about the interface. @internal */
 export type InterfaceDecision = DecisionOf<Snapshot, InterfaceEvent, never>;
@@ -93,17 +88,21 @@ const resource = '/';
 const events: EventTable<Snapshot, InterfaceEvent> = {
   'interface.updated': {
     origin: 'command',
-    revert(snapshot, { inverse }, context) {
-      const parsed = parsedInverse(inverse);
-      return parsed.ok
-        ? decideUpdate(snapshot, revertSettings(view, settingsIn(snapshot), parsed.value, noNames), context)
-        : refused(snapshot, parsed.problem, [resource]);
+    revert(snapshot, { from, to }, context) {
+      const fault = faultOfUpdate(fields, { from, to });
+      if (fault !== undefined) return refused(snapshot, fault, [resource]);
+      const present = settingsIn(snapshot);
+      const back = { link: resource, from: to, to: from } as object as Written & Pick<Change, 'link'>;
+      const places = conflicts(fields, present as unknown as JsonObject, back);
+      if (places.length > 0) return refused(snapshot, changedSince(resource, places), [resource]);
+      const wanted = withChange(present, back);
+      return decideUpdate(snapshot, adoptSettings(view, present, wanted, noNames), context);
     },
     evolve(snapshot, event) {
       // An event from a store can be damaged.
-      for (const each of [event.before, event.after]) assertObject(each, 'The settings');
+      for (const each of [event.from, event.to]) assertObject(each, 'The members of an update');
       const { settings: before, ...begun } = snapshot.interface;
-      const merged = mergeUpdate(before, event);
+      const merged = withChange(before, event as object as Written);
       const settings = merged.read_only ? Object.freeze(merged) : writable;
       if (sameJson(settings as object as Json, before as object as Json)) return snapshot;
       const by = event.actor === undefined ? {} : { read_only_by: event.actor };
@@ -116,6 +115,10 @@ const events: EventTable<Snapshot, InterfaceEvent> = {
 
 function settingsIn(snapshot: Snapshot): InterfaceSettings {
   return snapshot.interface.settings;
+}
+
+function withChange(settings: InterfaceSettings, change: Written): InterfaceSettings {
+  return withMembers(fields, { settings }, change).settings;
 }
 
 /** The settings have no links. */
@@ -166,7 +169,7 @@ function decidePatch(
   const before = settingsIn(snapshot);
   const patched = patchSettings(view, () => shown() as JsonObject, before, operations, noNames);
   // The reason goes with the mode.
-  const isEnd = patched.ok && !patched.value.after.read_only;
+  const isEnd = patched.ok && !patched.value.read_only;
   return decideUpdate(snapshot, isEnd ? adoptSettings(view, before, writable, noNames) : patched, context);
 }
 
@@ -182,20 +185,19 @@ export function followInterface(snapshot: Snapshot, wanted: Snapshot, context: C
 
 function decideUpdate(
   snapshot: Snapshot,
-  patched: Result<Patched<InterfaceSettings>>,
+  patched: Result<InterfaceSettings>,
   context: Context,
 ): InterfaceDecision {
   if (!patched.ok) return refused(snapshot, patched.problem, [resource]);
   const before = settingsIn(snapshot);
-  const { after, operations, inverse } = patched.value;
+  const { value: after } = patched;
   if (after === before) return unchanged(snapshot, [resource]);
   // An undo comes later than its event: the mode can have ended.
   if (!after.read_only && after.read_only_reason !== undefined)
     return refused(snapshot, problemOf([reasonAlone]), [resource]);
-  const update = { before, after, operations, inverse };
+  const update = updateBetween(fields, before, after);
   return accepted(events, snapshot, [resource], {
     events: [{ type: 'interface.updated', ...eventHead(resource, context), ...update }],
-    effects: [],
   });
 }
 

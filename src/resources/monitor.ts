@@ -5,21 +5,21 @@
  */
 import * as z from 'zod/mini';
 
-import type { Entity } from '../core/collection.ts';
-import type { Context, DecisionOf } from '../core/decision.ts';
+import type { Entity, Named } from '../core/collection.ts';
+import type { Context, DecisionOf, EffectTable } from '../core/decision.ts';
 import { asShown, defineFields, representFields } from '../core/field.ts';
 import type { Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Operation } from '../json/patch.ts';
-import type { Kind } from './shared/kind.ts';
+import type { Changing, Kind } from './shared/kind.ts';
 import {
   decideLifecycle,
-  lifecycleEffects,
   lifecycleFields,
   lifecycleOf,
   lifecycleReports,
   lifecycleRoutes,
   lifecycleSteps,
+  withState,
   type LifecycleEffect,
   type LifecycleEvent,
   type LifecycleReport,
@@ -27,6 +27,7 @@ import {
   type SeenRun,
   type WantedState,
 } from './shared/lifecycle.ts';
+import { changeEffects } from './shared/change-effect.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { readRoutes } from './shared/route.ts';
 import {
@@ -160,8 +161,13 @@ function represent(_snapshot: Snapshot, monitor: Monitor, { times }: Rendering):
   return representFields(fields, { rest: asShown(fields, monitor), settings: monitor.settings, times });
 }
 
-const machine = lifecycleOf<Snapshot, 'monitor'>(monitors);
-const settings = settingsOf(monitors, fields, { represent });
+const changing: Changing<Snapshot, Monitor> & Named<Monitor, 'monitor'> = {
+  ...monitors,
+  fields,
+  entered: (monitor, written) => withState(fields, monitor, written),
+};
+const machine = lifecycleOf(changing);
+const settings = settingsOf(changing, { represent });
 
 /**
  * Starts a monitor: the host probes its servers. A failed monitor is started again.
@@ -257,9 +263,12 @@ export function patchMonitor(
 export const monitorKind: Kind<Snapshot, MonitorEvent, MonitorEffect, MonitorReport> = {
   fields: { monitor: fields },
   events: { ...machine.events, ...settings.events },
-  effects: { ...lifecycleEffects(monitors), ...settings.effects },
+  effects: changeEffects(changing) as EffectTable<MonitorEffect>,
   reports: lifecycleReports(monitors),
-  resources: { ...monitors, fields, adoption: adoptionOf(settings, lifecycleSteps(machine)) },
+  resources: {
+    ...changing,
+    adoption: adoptionOf(settings, lifecycleSteps(machine)),
+  },
   routes: [
     ...readRoutes(monitors, { shape: fields.representation, represent }),
     ...lifecycleRoutes(machine),

@@ -6,24 +6,18 @@
  */
 import * as z from 'zod/mini';
 
-import type { Entity } from '../core/collection.ts';
-import type {
-  Context,
-  DecisionOf,
-  EffectBase,
-  EffectTable,
-  EventBase,
-  EventHead,
-  EventTable,
-} from '../core/decision.ts';
-import { asShown, defineFields, representFields, wantedSettings } from '../core/field.ts';
+import type { Entity, Named } from '../core/collection.ts';
+import type { Context, DecisionOf, EffectTable, EventBase, EventHead, EventTable } from '../core/decision.ts';
+import { asShown, defineFields, representFields } from '../core/field.ts';
 import type { ReportTable } from '../core/report.ts';
 import { linkTo } from '../core/link.ts';
 import type { Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
+import { withWordsMoved } from '../core/word-list.ts';
 import type { Operation } from '../json/patch.ts';
 import { deepFreeze, sameJson } from '../json/value.ts';
 import { linkOf, replace, shownVersion } from '../snapshot/state.ts';
+import { changeEffects } from './shared/change-effect.ts';
 import type { Drain } from './shared/drain-setting.ts';
 import {
   drainEvents,
@@ -34,8 +28,7 @@ import {
   type DrainEvent,
   type DrainRepresentation,
 } from './shared/drain.ts';
-import { withWholeDrain } from './shared/returning-drain.ts';
-import type { About, Draining, Kind } from './shared/kind.ts';
+import type { About, Changing, Draining, Kind } from './shared/kind.ts';
 import { finder, reported } from './shared/look-up.ts';
 import { readableReason, reasonField, sinceField } from './shared/lifecycle.ts';
 import type { Rendering } from './shared/rendering.ts';
@@ -46,7 +39,6 @@ import {
   decideSettings,
   patchRoute,
   settingsOf,
-  withUpdate,
   type UpdateEffect,
   type UpdateEvent,
 } from './shared/settings.ts';
@@ -174,14 +166,20 @@ interface FoundStatus {
   readonly reason?: string;
 }
 
+/** The settings of a server as a gateway document and the changes have them: with the status by its name. @internal */
+type ServerMembers = Omit<ServerSettings, 'state'> & {
+  /** The status: words in the given order; empty if the server is down. */
+  readonly status: readonly ServerStatusWord[];
+};
+
 /** The events of a server: the host reported a status, or the settings were changed. @internal */
 export type ServerEvent =
   | (About<'server'> & EventHead<'server.reported'> & FoundStatus)
-  | UpdateEvent<'server', ServerSettings>
+  | UpdateEvent<'server', ServerMembers>
   | DrainEvent<'server'>;
 
 /** The effect on a server: the host must change its settings. @internal */
-export type ServerEffect = UpdateEffect<'server', ServerSettings>;
+export type ServerEffect = UpdateEffect<'server', ServerMembers>;
 
 /** The decision about a server. @internal */
 export type ServerDecision = DecisionOf<Snapshot, ServerEvent, ServerEffect>;
@@ -255,24 +253,6 @@ function wordsOfMonitor(status: readonly ServerStatusWord[]): readonly ServerSta
   return status.filter((word) => !isWanted(word));
 }
 
-/**
- * The way back of a status, which holds also after a report has changed the other words: the place of `maintenance` is
- * known, and a word that is there already is not added twice.
- *
- * @returns the operations; `undefined` if only the positions of the other words can tell the way back
- */
-function wayBackOf(
-  before: readonly ServerStatusWord[],
-  after: readonly ServerStatusWord[],
-): readonly Operation[] | undefined {
-  const [old, now] = [wordsOfMonitor(before), wordsOfMonitor(after)];
-  if (!sameJson(old.slice(0, now.length), now)) return undefined;
-  const added = old.slice(now.length).map((value): Operation => ({ op: 'add', path: '/state/-', value }));
-  const isSet = after.includes('maintenance');
-  if (before.includes('maintenance') === isSet) return added;
-  return [...(isSet ? clearing : setting), ...added];
-}
-
 const first = { path: '/state/0', value: 'maintenance' } as const;
 const setting: readonly Operation[] = [{ op: 'add', ...first }];
 const clearing: readonly Operation[] = [
@@ -291,9 +271,7 @@ function wordsAfter(
 ): readonly ServerStatusWord[] {
   if (sameJson(before, after)) return seen;
   if (sameJson(seen, before)) return after;
-  const remaining = seen.filter((word) => after.includes(word) || !before.includes(word));
-  const added = after.filter((word) => !before.includes(word) && !seen.includes(word));
-  const words = [...remaining, ...added];
+  const words = withWordsMoved(seen, before, after);
   // Only a running server has a role. The report may have given a role to a server that the update sets down, and the
   // update a role to a server that was reported as down.
   const isDown = [...before, ...after].includes('running') && !words.includes('running');
@@ -328,29 +306,30 @@ function seenAfter(
   return why === present && sameJson(seen.status, status) ? before : deepFreeze(after);
 }
 
-const settings = settingsOf<Snapshot, ShownServer, 'server'>(servers, fields, {
-  answerShape: z.strictObject({ ...fields.representation.shape, state: words }),
-  represent(snapshot: Snapshot, server: ShownServer, rendering) {
-    const shown = represent(snapshot, server, rendering);
-    return { ...shown, state: shown.status };
+const changing: Changing<Snapshot, Server> & Named<Server, 'server'> = {
+  ...servers,
+  fields,
+  entered(server, { from, to, at }) {
+    const [before, after] = [wordsOfMonitor(statusIn(from)), wordsOfMonitor(statusIn(to))];
+    return { ...server, seen: seenAfter(server.seen, wordsAfter(server.seen.status, before, after), { at }) };
   },
-  merge(present, update) {
-    const [before = [], after = before] = [update.before.state, update.after.state];
-    const words = wordsAfter(present.seen.status, wordsOfMonitor(before), wordsOfMonitor(after));
-    const { settings } = withUpdate(present, update);
-    return {
-      ...present,
-      seen: seenAfter(present.seen, words, update),
-      settings: deepFreeze(wantedSettings(fields, settings)),
-    };
+};
+
+function statusIn({ status = [] }: Partial<Pick<ServerDocument, 'status'>>): readonly ServerStatusWord[] {
+  return status;
+}
+
+const settings = settingsOf<Snapshot, ShownServer, 'server', ServerMembers>(
+  // A patch sees the words of the monitor too.
+  changing as Changing<Snapshot> as Changing<Snapshot, ShownServer> & Named<ShownServer, 'server'>,
+  {
+    answerShape: z.strictObject({ ...fields.representation.shape, state: words }),
+    represent(snapshot: Snapshot, server: ShownServer, rendering) {
+      const shown = represent(snapshot, server, rendering);
+      return { ...shown, state: shown.status };
+    },
   },
-  wayBack(before, after, inverse) {
-    const own = wayBackOf(before.state, after.state);
-    const whole = withWholeDrain(before, after, inverse);
-    if (own === undefined) return whole;
-    return [...whole.filter(({ path }) => !/^\/state(?:\/|$)/.test(path)), ...own];
-  },
-});
+);
 
 function represent(snapshot: Snapshot, server: ShownServer, { times }: Rendering): ServerRepresentation {
   const drain = representDrain(snapshot, servers.collection, server, times);
@@ -361,7 +340,7 @@ function represent(snapshot: Snapshot, server: ShownServer, { times }: Rendering
 
 const draining: Draining<Snapshot, Server> = drainingOf({
   events: settings.events as EventTable<Snapshot, EventBase>,
-  effects: settings.effects as EffectTable<EffectBase>,
+  effects: changeEffects(changing),
   collection: servers.collection,
   update: (...args) => decideSettings(settings, ...args),
 });
@@ -462,9 +441,9 @@ function maintenanceRoute(name: 'setMaintenance' | 'clearMaintenance'): KindRout
 export const serverKind: Kind<Snapshot, ServerEvent, ServerEffect, ServerReport> = {
   fields: { server: fields },
   events,
-  effects: settings.effects,
+  effects: changeEffects(changing) as EffectTable<ServerEffect>,
   reports,
-  resources: { ...servers, fields, adoption: adoptionOf(settings), draining },
+  resources: { ...changing, adoption: adoptionOf(settings), draining },
   routes: [
     ...readRoutes(servers, {
       shape: fields.representation,

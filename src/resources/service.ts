@@ -7,24 +7,16 @@
 import * as z from 'zod/mini';
 
 import { Batch } from '../core/batch.ts';
-import type { Entity } from '../core/collection.ts';
-import type {
-  Context,
-  DecisionOf,
-  EffectBase,
-  EffectTable,
-  EventBase,
-  EventTable,
-  Fold,
-} from '../core/decision.ts';
+import type { Entity, Named } from '../core/collection.ts';
+import type { Context, DecisionOf, EffectTable, EventBase, EventTable, Fold } from '../core/decision.ts';
 import { asShown, defineFields, representFields } from '../core/field.ts';
 import type { Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
-import type { Changed } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
 import { markChanged, revise } from '../snapshot/state.ts';
 import { listenerFields, listenerShape, type Listener } from './listener.ts';
-import type { Draining, Kind } from './shared/kind.ts';
+import type { Changing, Draining, Kind } from './shared/kind.ts';
+import { changeEffects } from './shared/change-effect.ts';
 import type { Drain } from './shared/drain-setting.ts';
 import {
   drainEvents,
@@ -36,17 +28,16 @@ import {
   type DrainEvent,
   type DrainRepresentation,
 } from './shared/drain.ts';
-import { withWholeDrain } from './shared/returning-drain.ts';
 import {
   decideLifecycle,
   decideMove,
-  lifecycleEffects,
   lifecycleFields,
   lifecycleOf,
   lifecycleReports,
   lifecycleRoutes,
   lifecycleSteps,
   sinceField,
+  withState,
   type LifecycleEffect,
   type LifecycleEvent,
   type LifecycleReport,
@@ -62,10 +53,10 @@ import {
   decideSettings,
   patchRoute,
   settingsOf,
-  withUpdate,
   type UpdateEffect,
   type UpdateEvent,
 } from './shared/settings.ts';
+import { linksIn } from './shared/use.ts';
 import { assertInputs, filters, services, type Snapshot } from './snapshot.ts';
 
 /**
@@ -268,21 +259,19 @@ function represent(snapshot: Snapshot, service: Service, { times }: Rendering): 
   });
 }
 
-const machine = lifecycleOf<Snapshot, 'service', Service>(services, {
-  instead: (...args) => draining.instead(...args),
-  onStart: undrained,
-  seenStart: (started) => ({ started }),
-});
-const settings = settingsOf(services, fields, {
-  represent,
-  after: markFilters,
-  merge: (present, update) => undrained(withUpdate(present, update)),
-  wayBack: withWholeDrain,
-});
+const changing: Changing<Snapshot, Service> & Named<Service, 'service'> = {
+  ...services,
+  fields,
+  onLinks: markFilters,
+  // What starts a service ends its drain, also if the drain began after the decision.
+  entered: (service, written) => undrained(withState(fields, service, written)),
+};
+const machine = lifecycleOf(changing, (...args) => draining.instead(...args));
+const settings = settingsOf(changing, { represent });
 
 const draining: Draining<Snapshot, Service> = drainingOf({
   events: { ...machine.events, ...settings.events } as EventTable<Snapshot, EventBase>,
-  effects: { ...lifecycleEffects(services), ...settings.effects } as EffectTable<EffectBase>,
+  effects: changeEffects(changing),
   collection: services.collection,
   update: (...args) => decideSettings(settings, ...args),
   move: (...args) => decideMove(machine, ...args),
@@ -293,9 +282,10 @@ const draining: Draining<Snapshot, Service> = drainingOf({
  */
 function markFilters(
   snapshot: Snapshot,
-  { before: { filters: before = [] }, after: { filters: after = [] } }: Changed<ServiceSettings>,
+  settings: { readonly before: object; readonly after: object },
   fold: Fold,
 ): Snapshot {
+  const [before, after] = [linksIn(settings.before, 'filters'), linksIn(settings.after, 'filters')];
   if (before === after) return snapshot;
   const [old, now] = [new Set(before), new Set(after)];
   const changed = [...before.filter((link) => !now.has(link)), ...after.filter((link) => !old.has(link))];
@@ -415,14 +405,12 @@ export function withStartTimes(snapshot: Snapshot, now: number): Snapshot {
 export const serviceKind: Kind<Snapshot, ServiceEvent, ServiceEffect, ServiceReport> = {
   fields: { service: fields },
   events: { ...machine.events, ...settings.events, ...drainEvents(services) },
-  effects: { ...lifecycleEffects(services), ...settings.effects },
+  effects: changeEffects(changing) as EffectTable<ServiceEffect>,
   reports: lifecycleReports(services),
   resources: {
-    ...services,
-    fields,
+    ...changing,
     adoption: adoptionOf(settings, lifecycleSteps(machine)),
     draining,
-    onLinks: markFilters,
     // The session table has the total.
     saveMore: ({ sessions }: Snapshot, { key }) => ({ total_connections: sessions.totalOfService(key) }),
   },

@@ -222,7 +222,7 @@ function represent(
 type ClosingEvent = Extract<SessionEvent, { readonly type: 'sessions.closed' }>;
 
 /** How sessions are closed. @internal */
-export const sessionClosing = defineClosing<Session, ClosingEvent, SessionEffect>({
+export const sessionClosing = defineClosing<Session, ClosingEvent>({
   find(snapshot, selection, idleOf) {
     const { where, at, openedUpTo = Infinity } = selection;
     const moment = { ...selection, now: at, idleOf };
@@ -238,15 +238,12 @@ export const sessionClosing = defineClosing<Session, ClosingEvent, SessionEffect
     const now = sessions.find(id);
     return now?.opened === opened ? now : undefined;
   },
-  batchOf(closed, selection) {
+  eventOf(closed, selection) {
     const { resource, where } = selection;
     const criteria = Object.keys(where).length === 0 ? { all: true as const } : where;
     const common = resource === allSessions ? { criteria } : {};
     const sessions = closed.map(identityOf);
-    return {
-      event: { type: 'sessions.closed', ...headOfSelection(selection), ...common, sessions },
-      effect: { type: 'sessions.close', resource, sessions },
-    };
+    return { type: 'sessions.closed', ...headOfSelection(selection), ...common, sessions };
   },
 });
 
@@ -415,7 +412,6 @@ function decideSession(snapshot: Snapshot, session: Session, context: Context): 
   const sessions = [identityOf(session)];
   return accepted(events, snapshot, [resource], {
     events: [{ type: 'sessions.closed', ...eventHead(resource, context), sessions }],
-    effects: [{ type: 'sessions.close', resource, sessions }],
   });
 }
 

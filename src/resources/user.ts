@@ -215,7 +215,6 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
         password,
       },
     ],
-    effects: [],
   });
 }
 
@@ -286,7 +285,6 @@ function decideChange(
   const head = eventHead(linkOf('users', user), context);
   return accepted(events, snapshot, [resource], {
     events: [{ type, ...head, user: user.key, password }],
-    effects: [],
   });
 }
 
@@ -333,7 +331,6 @@ function decideDeletion(snapshot: Snapshot, user: User, context: Context): UserD
   }
   return accepted(events, snapshot, [resource], {
     events: [{ type: 'user.deleted', ...eventHead(linkOf('users', user), context), user: user.key }],
-    effects: [],
   });
 }
 
@@ -364,7 +361,7 @@ export function followUsers(snapshot: Snapshot, wanted: Snapshot, context: Conte
   });
   const all = [...deletions, ...changes];
   if (all.length === 0) return unchanged(snapshot, [resource]);
-  return accepted(events, snapshot, [resource], { events: all, effects: [] });
+  return accepted(events, snapshot, [resource], { events: all });
 }
 
 /** The users that are gone, or that stand elsewhere among the wanted ones. */
@@ -535,7 +532,7 @@ function decidePatch(
   const shown = (): JsonObject => ({ name: user.name });
   const patched = patchSettings(view, shown, user.settings, operations, nameFinder(snapshot));
   if (!patched.ok) return refused(snapshot, patched.problem, [resource]);
-  const { after } = patched.value;
+  const { value: after } = patched;
   return after === user.settings
     ? unchanged(snapshot, [resource])
     : decideChange(snapshot, user, after, context);

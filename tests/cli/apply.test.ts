@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { createSnapshot, patchService, type GatewayDocument, type Operation } from 'gateway-admin-core';
-import { applyPatch, diff, parsePointer, type Json } from 'gateway-admin-core/json';
+import { createSnapshot, type GatewayDocument } from 'gateway-admin-core';
+import { diff } from 'gateway-admin-core/json';
 import { createScriptedGateway } from 'gateway-admin-core/testing';
 
 import { givenDocuments } from '../support/arbitrary-document.ts';
@@ -53,16 +53,22 @@ const wishes = fc.record({
   port: fc.integer({ min: 1, max: 65_535 }),
 });
 
-/** An operation in a line, with the value that a document has in its place. */
-function lineOf(operation: Operation, document: Json): string {
-  const { op, path } = operation;
-  const sign = { add: '+', remove: '-', replace: '~', test: '?', move: '?', copy: '?' }[op];
-  const value = 'value' in operation ? ` = ${JSON.stringify(operation.value)}` : '';
-  const old = (parsePointer(path) ?? []).reduce<unknown>(
-    (inner, token) => (inner as Readonly<Record<string, unknown>>)[token],
-    document,
-  );
-  return `${sign} ${path}${value}${op === 'add' ? '' : ` (was ${JSON.stringify(old)})`}`;
+/** The line of a part, with the values before and after; none if these are equal. */
+function lineOf(path: string, old: unknown, now: unknown): readonly string[] {
+  if (old === now) return [];
+  const sign = old === undefined ? '+' : now === undefined ? '-' : '~';
+  const [is, was] = [now, old].map((value) => JSON.stringify(value));
+  return [`${sign} ${path}${is === undefined ? '' : ` = ${is}`}${was === undefined ? '' : ` (was ${was})`}`];
+}
+
+/** The line of a link in a list, with its places before and after. */
+function lineOfLink(link: string, before: readonly string[], after: readonly string[]): string {
+  const [was, is] = [before, after].map((list) => {
+    const at = list.indexOf(link);
+    return at === 0 ? 'first' : at > 0 && `after ${list[at - 1] ?? ''}`;
+  });
+  if (is === false) return `- ${link} (was ${String(was)})`;
+  return was === false ? `+ ${link} ${String(is)}` : `~ ${link} ${String(is)} (was ${String(was)})`;
 }
 
 describe('gateway-admin apply', () => {
@@ -95,7 +101,7 @@ describe('gateway-admin apply', () => {
     );
   });
 
-  it('shows the value before each change, whatever changes', async () => {
+  it('shows the values before and after in the plan and in the history, whatever changes', async () => {
     const settings = fc.record({
       servers: fc.uniqueArray(fc.constantFrom('/servers/s1', '/servers/s2', '/servers/s3', '/servers/s4')),
       router_options: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('0', '1')),
@@ -107,24 +113,32 @@ describe('gateway-admin apply', () => {
     const service = { name: 'S', router: 'r' };
     await fc.assert(
       fc.asyncProperty(settings, settings, async (before, after) => {
-        const { admin, ask } = await serving({ servers, services: [{ ...service, ...before }] });
-        const execution = await admin.execute((snapshot, context) =>
-          patchService(snapshot, 'S', diff(before, after), context),
+        const { ask } = await serving({ servers, services: [{ ...service, ...before }] });
+        const patch = ['patch', 'service', 'S', '--file', '-'];
+        const shown = [await ask([...patch, '--dry-run'], diff(before, after))];
+        expect(await ask(patch, diff(before, after))).toMatchObject({ code: 0 });
+        shown.push(await ask(['history']));
+        const [old, now] = [before.servers, after.servers];
+        const kept = [old, now].map((list) =>
+          list.filter((link) => [old, now].every((each) => each.includes(link))),
         );
-        const events = execution.outcome === 'accepted' ? execution.events : [];
-        const operations = events.flatMap((event) =>
-          event.type === 'service.updated' ? event.operations : [],
-        );
-        const { out } = await ask(['history']);
-        let now: Json = before;
-        const told = operations.map((operation) => {
-          const line = lineOf(operation, now);
-          const applied = applyPatch(now, [operation]);
-          now = applied.ok ? applied.value : null;
-          return line;
-        });
-        expect(Array.from(out.matchAll(/^ {4}(.*)$/gm), ([, line]) => line)).toEqual(told);
-        expect(now).toEqual(after);
+        const isMoved = (line: string): boolean => line.startsWith('~ /servers/');
+        const ofLinks = [...new Set([...old, ...now])].map((link) => lineOfLink(link, old, now));
+        const told = [
+          ...['a', 'b'].flatMap((name) =>
+            lineOf(`/router_options/${name}`, before.router_options[name], after.router_options[name]),
+          ),
+          ...lineOf('/max_connection', before.max_connection, after.max_connection),
+          ...ofLinks.filter((line) => !isMoved(line)),
+        ];
+        for (const { out } of shown) {
+          const lines = Array.from(out.matchAll(/^ +([-+~] .*)$/gm), ([, line = '']) => line);
+          expect(lines.filter((line) => !isMoved(line)).toSorted()).toEqual(told.toSorted());
+          // Of what has moved, some links say it for all.
+          const moved = lines.filter(isMoved);
+          expect(ofLinks).toEqual(expect.arrayContaining(moved));
+          expect(moved.length > 0).toBe(kept[0]?.join() !== kept[1]?.join());
+        }
       }),
       { numRuns: 50 },
     );

@@ -73,7 +73,7 @@ describe('gateway-admin events', () => {
     expect(stopped.slice(0, 21)).toBe('2016-09-10 03:00:00  ');
     expect(stopped.slice(21)).toBe(`${second}  service.stopped     /services/My-Service  by ada`);
     expect(patched.slice(21)).toBe(
-      `${third}  service.updated     /services/My-Service  ~ /max_connection = 7  by ada`,
+      `${third}  service.updated     /services/My-Service  ~ /max_connection = 7 (was 100)  by ada`,
     );
   });
 

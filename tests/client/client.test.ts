@@ -6,6 +6,7 @@ import { type Admin, type AdminRequest, createSnapshot, type May, routes } from 
 import {
   type ActId,
   acts,
+  changedParts,
   type Client,
   closeEach,
   createClient,
@@ -542,6 +543,83 @@ describe('closeEach', () => {
     admin.report({ type: 'session.closed', id: 1, connected: Date.parse('2016-09-09T11:12:37Z') });
     for (const chosen of [ended, [{ id: 2 }, { id: 77 }]])
       expect(JSON.stringify(await closeEach(client, chosen).plan())).toContain('session-not-found');
+  });
+});
+
+describe('the parts of an update', () => {
+  it.each<[string, object, object, readonly string[], readonly string[]]>([
+    ['a value', { port: 1 }, { port: 2 }, ['replace /port'], ['replace /port 1 2']],
+    [
+      'a name with signs',
+      { parameters: {} },
+      { parameters: { 'a/b~': 0 } },
+      ['add /parameters/a~1b~0'],
+      ['add /parameters/a~1b~0  0'],
+    ],
+    [
+      'secrets',
+      {},
+      {},
+      ['add /password', 'remove /parameters/toString'],
+      ['add /password', 'remove /parameters/toString'],
+    ],
+    [
+      'what was declared secret since',
+      { parameters: { token: null } },
+      { parameters: {} },
+      ['remove /parameters/token'],
+      ['remove /parameters/token'],
+    ],
+    [
+      'links',
+      { servers: ['/servers/a', '/servers/b'] },
+      { servers: ['/servers/c', '/servers/b'] },
+      ['replace /servers/0'],
+      ['remove /servers/a first', 'add /servers/c  first'],
+    ],
+    [
+      'links in the history',
+      { servers: { '/servers/a': '' } },
+      { servers: { '/servers/b': '/servers/c' } },
+      ['replace /servers/0'],
+      ['remove /servers/a first', 'add /servers/b  after /servers/c'],
+    ],
+    [
+      'links that change places',
+      { filters: ['/filters/a', '/filters/b', '/filters/c'] },
+      { filters: ['/filters/c', '/filters/b', '/filters/a'] },
+      ['replace /filters'],
+      ['replace /filters/a first after /filters/b', 'replace /filters/c after /filters/b first'],
+    ],
+    [
+      'words',
+      { status: ['running'] },
+      { status: ['maintenance', 'running'] },
+      ['add /state/0'],
+      ['add /status/maintenance  first'],
+    ],
+    [
+      'words that change places',
+      { status: ['running', 'master'] },
+      { status: ['master', 'running'] },
+      ['add /state/0', 'remove /state/2'],
+      ['replace /status/running first after master', 'replace /status/master after running first'],
+    ],
+  ])('say what has changed of %s', (_what, from, to, operations, told) => {
+    const patch = operations.map((operation) => {
+      const [op, path] = operation.split(' ');
+      return { op, path };
+    });
+    const parts = changedParts({ from, to, operations: patch }, JSON.stringify);
+    expect(
+      parts.map((part) => [part.op, part.path, part.from ?? '', part.to ?? ''].join(' ').trimEnd()),
+    ).toEqual(told);
+  });
+
+  it('are none of an event that is no update', () => {
+    expect(
+      changedParts({ type: 'service.created', to: { servers: ['/servers/a'] } }, JSON.stringify),
+    ).toEqual([]);
   });
 });
 

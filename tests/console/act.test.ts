@@ -410,6 +410,7 @@ describe('the history', () => {
     await client.services.closeSessions('Reports');
     await page.getByRole('navigation').getByRole('button', { name: 'History' }).click();
     await page.getByText('/max_connection: 100 → 7', { exact: true }).waitFor();
+    await page.getByText('/servers/db-1: first → nothing', { exact: true }).waitFor();
     await page.getByText('30: service Sales', { exact: true }).waitFor();
     await page.getByText('10', { exact: true }).waitFor();
     expect(await page.locator('.history').innerText()).not.toMatch(/nothing → nothing/);

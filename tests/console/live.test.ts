@@ -124,7 +124,7 @@ describe('a page without its gateway', () => {
 
 describe('a page whose gateway does not answer', () => {
   itInBrowser('does not say that nothing is wrong', async (page) => {
-    const gateway = new Mortal({ format: 1 });
+    const gateway = new Mortal({ format: 2 });
     await gateway.begin();
     closing.push(() => gateway.end());
     const time = await PageTime.of(page);

@@ -645,12 +645,21 @@ describe('the sentences of a plan', () => {
       ]),
       {
         changes: [
-          '/services/My-Service filters: /filters/Query-Log, /filters/Hint → nothing',
           '/services/My-Service weightby: report_weight → nothing',
           '/services/My-Service max_connection: 100 → 5',
+          '/services/My-Service filters/Query-Log: first → nothing',
+          '/services/My-Service filters/Hint: after /filters/Query-Log → nothing',
         ],
         asks: ['service.update /services/My-Service'],
       },
+    ],
+    [
+      patching(service, [{ op: 'add', path: '/password', value: 'planted' }]),
+      { changes: ['/services/My-Service password: changed, and not shown'] },
+    ],
+    [
+      actOn('servers.setMaintenance', 'Set', 'db-serv-3'),
+      { changes: ['/servers/db-serv-3 status/maintenance: nothing → first'] },
     ],
     [
       patching({ collection: 'interface', link: '/', name: '' }, [

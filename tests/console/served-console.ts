@@ -32,7 +32,7 @@ afterAll(async () => {
 
 /** A gateway with everything that the page shows, and with something wrong. */
 export const shownDocument: GatewayDocument = {
-  format: 1,
+  format: 2,
   servers: [
     { name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pgbackend', status: ['master', 'running'] },
     { name: 'db-2', address: '10.0.0.2', port: 5432, protocol: 'pgbackend', status: ['slave', 'running'] },

@@ -428,7 +428,7 @@ export const fleetProvocations: Readonly<
     return letPass(clock, send(own));
   },
   async 'node-outdated'({ clock, memory, own }, send) {
-    await appendTo(memory.open(), foreignRecord('new-1', { format: 3 }));
+    await appendTo(memory.open(), foreignRecord('new-1', { format: 4 }));
     await clock.advance(5000);
     return send(own);
   },

@@ -197,7 +197,7 @@ describe('the host', () => {
     const transport = await transports.core(admin);
     await transport.send('PATCH', service, { headers: json, body: setSecrets });
     const [effect] = gateway.applied as readonly EffectOf<'service.update'>[];
-    for (const sealed of sealedIn(effect?.after)) expect(await sealer.open(sealed)).toBe(password);
+    for (const sealed of sealedIn(effect?.to)) expect(await sealer.open(sealed)).toBe(password);
     expect(effect?.operations).toMatchObject(secrets.map(({ field }) => ({ path: `/${field}` })));
   });
 

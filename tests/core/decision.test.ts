@@ -16,8 +16,6 @@ import {
   refused,
   sequenceFor,
   unchanged,
-  type Changes,
-  type Context,
   type EffectHead,
   type EffectTable,
   type EventHead,
@@ -85,27 +83,22 @@ const fill =
   (tank, context) => {
     if (litres === 0) return unchanged(tank, [resource]);
     if (tank.litres + litres > 100) return refused(tank, full, [resource]);
-    return accepted(events, tank, [resource, `/litres/${String(litres)}`], fillingOf(litres, context));
+    return accepted(events, tank, [resource, `/litres/${String(litres)}`], {
+      events: [{ type: 'filled', ...eventHead(resource, context), litres }],
+    });
   };
-const fillingOf = (litres: number, context: Context): Changes<TankEvent, TankEffect> => ({
-  events: [{ type: 'filled', ...eventHead(resource, context), litres }],
-  effects: [{ type: 'fill', resource, litres }],
-});
 const drain: TankStep = (tank, context) =>
   accepted(events, tank, [resource], {
     events: [{ type: 'drained', ...eventHead(resource, context) }],
-    effects: [{ type: 'drain', resource }],
   });
 const empties: TankStep = (tank, context) =>
   accepted(events, tank, [resource], {
     events: [],
-    effects: [],
     closing: { what: 'sessions', ...eventHead(resource, context), where: {} },
   });
 const note: TankStep = (tank, context) =>
   accepted(events, tank, ['/notes'], {
     events: [{ type: 'leaked', ...eventHead('/notes', context), litres: 1 }],
-    effects: [],
   });
 
 const combine = sequenceFor(events, effects);
@@ -189,7 +182,7 @@ describe('accepted', () => {
     };
     return { table: { ...events, drained }, folded };
   }
-  const change = { events: [{ type: 'drained' as const, at: 5, resource }], effects: [] };
+  const change = { events: [{ type: 'drained' as const, at: 5, resource }] };
 
   it('freezes the events and the effects, and folds the events', () => {
     const decision = fill(3)(empty, now);
@@ -198,6 +191,20 @@ describe('accepted', () => {
     expect(thawedPlaces(decision.effects)).toEqual([]);
     expect(decision.next).toEqual({ revision: 8, litres: 3 });
     expect(decision.resources).toEqual([resource, '/litres/3']);
+  });
+
+  it('has the effect of each event that has one: what the event says, without who, when and why', () => {
+    const context = { ...now, actor: 'ada', undoes: '7' };
+    const decision = sequence(fill(3), note, drain)(empty, context);
+    expect(decision).toMatchObject({ events: [{ actor: 'ada', undoes: '7', litres: 3 }, {}, {}] });
+    expect('effects' in decision && decision.effects).toStrictEqual([
+      { type: 'fill', resource, litres: 3 },
+      { type: 'drain', resource },
+    ]);
+  });
+
+  it('has no effect of an event that is in place already', () => {
+    expect(accepted(events, empty, [resource], { ...change, isInPlace: true }).effects).toEqual([]);
   });
 
   it('folds when the next state is first read, and once', () => {

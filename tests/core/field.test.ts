@@ -192,18 +192,19 @@ describe('two secrets in one view', () => {
       { op: 'replace', path: '/alarm', value: alarm },
     ]);
     if (!patched.ok) throw new Error(patched.problem.detail);
-    const { after, operations, inverse } = patched.value;
+    const { value: after } = patched;
     expect(after).toEqual({ ...settings, code, alarm });
     expect(
       JSON.stringify(representFields(fields, { rest, settings: after, derived: {}, times })),
     ).not.toMatch(planted);
-    const told = { event: { before: settings, after, operations, inverse }, effect: { after } };
+    const operations = [
+      { op: 'replace', path: '/code', value: code },
+      { op: 'replace', path: '/alarm', value: alarm },
+    ];
+    const told = { event: { from: settings, to: after, operations }, effect: { to: after } };
     expect(JSON.stringify(told)).toMatch(planted);
     expect(JSON.stringify(redact(told))).not.toMatch(planted);
-    expect(redact(operations)).toEqual([
-      { op: 'replace', path: '/code' },
-      { op: 'replace', path: '/alarm' },
-    ]);
+    expect(redact(operations)).toEqual(operations.map(({ op, path }) => ({ op, path })));
   });
 
   it('cannot be read by a patch, neither as a whole nor from inside, and one that is no setting is unknown', () => {
@@ -229,8 +230,6 @@ describe('two secrets in one view', () => {
     expect(JSON.stringify(patched)).toMatch(planted);
     expect(JSON.stringify(redact(patched))).not.toMatch(planted);
     expect(JSON.stringify(redact(patched))).toContain('light');
-    const guarded = diff(before as unknown as Json, after as unknown as Json, { guards: true });
-    expect(JSON.stringify(redact(guarded))).not.toMatch(planted);
   });
 
   it('lose their value wherever a pointer leads to them or into them', () => {

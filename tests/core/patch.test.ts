@@ -1,6 +1,6 @@
 /**
- * Patches of settings, the updates that they make, and secrets: as whole fields, and as entries of maps. The fields are
- * those of toys, because no kind has every case.
+ * Patches of settings, and secrets: as whole fields, and as entries of maps. The fields are those of toys, because no
+ * kind has every case.
  */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
@@ -8,22 +8,15 @@ import { redactSecrets } from 'gateway-admin-core';
 import * as z from 'zod/mini';
 
 import type { Json, JsonObject } from '../../src/json/value.ts';
-import { applyPatch, parseOperations, type Operation, type ParsedOperation } from '../../src/json/patch.ts';
+import { parseOperations, type Operation, type ParsedOperation } from '../../src/json/patch.ts';
 import { defineFields, loadFields, representFields, saveFields, secretNames } from '../../src/core/field.ts';
 import { sealOperations } from '../../src/core/seal.ts';
-import {
-  adoptSettings,
-  patchSettings,
-  patchViewOf,
-  revertSettings,
-  withSecretEntries,
-} from '../../src/core/patch-view.ts';
+import { adoptSettings, patchSettings, patchViewOf, withSecretEntries } from '../../src/core/patch-view.ts';
 import type { FindName } from '../../src/core/reference.ts';
 import { createRedactor, isSealed, maskSecrets, passwordFault, type Sealed } from '../../src/core/secret.ts';
 import * as shape from '../../src/core/shape.ts';
 import { createTimeFormat } from '../../src/core/time.ts';
 import type { Result } from '../../src/problem.ts';
-import { changedBy, invertUpdate, mergeUpdate, wholeUpdate, type Update } from '../../src/core/update.ts';
 import { character } from '../support/arbitrary-character.ts';
 import { short } from '../support/patch-model.ts';
 
@@ -100,17 +93,14 @@ function patch(text: string): ReturnType<typeof patchSettings<House>> {
 function after(text: string): House {
   const result = patch(text);
   if (!result.ok) throw new Error(result.problem.detail);
-  return result.value.after;
+  return result.value;
 }
 
 describe('patchSettings', () => {
   // Promise: patch-no-op
-  it('gives the very settings when nothing changes, and only the operations that are needed otherwise', () => {
+  it('gives the very settings when nothing changes', () => {
     expect(after('replace /colour "red"')).toBe(house);
     expect(after('move /paint /paint')).toBe(house);
-    const changed = patch('replace /rooms {"hall":1,"loft":2}|replace /colour "red"');
-    const operations = [short('add /rooms/loft 2')];
-    expect(changed).toMatchObject({ ok: true, value: { operations } });
   });
 
   const both = ['/people/Ada', '/people/Bob'];
@@ -228,100 +218,14 @@ describe('patchSettings', () => {
 
 describe('a field that is kept sealed', () => {
   it('is a change whenever it is written', () => {
-    const again = patch('replace /key {"sealed":"sealed-key"}');
-    expect(again).toMatchObject({ ok: true, value: { after: house, operations: [] } });
-    expect(again.ok && again.value.after).not.toBe(house);
+    const again = after('replace /key {"sealed":"sealed-key"}');
+    expect(again).toEqual(house);
+    expect(again).not.toBe(house);
   });
 
-  it('comes back when its change is undone, and is removed like any other', () => {
-    const changed = patch('add /key {"sealed":"new"}');
-    if (!changed.ok) throw new Error(changed.problem.detail);
-    const reverted = revertSettings(view, changed.value.after, parsed(changed.value.inverse), find);
-    expect(reverted.ok && reverted.value.after).toEqual(house);
+  it('is removed like any other', () => {
     const { key: _gone, ...rest } = house;
     expect(after('remove /key')).toEqual(rest);
-  });
-
-  it('is not undone together with the whole resource', () => {
-    const undo = revertSettings(view, house, parsed([{ op: 'replace', path: '', value: null }]), find);
-    expect(undo).toMatchObject({ ok: false, problem: { code: 'op-not-allowed' } });
-  });
-});
-
-type Settings = Readonly<Record<string, Json>>;
-
-const values = fc.oneof(
-  fc.constantFrom<Json>(0, 'a', true, null),
-  fc.array(fc.nat(3)),
-  fc.dictionary(fc.constantFrom('x', 'y'), fc.nat(3)).map((record): Json => ({ ...record })),
-);
-const settings: fc.Arbitrary<Settings> = fc
-  .dictionary(fc.constantFrom('one', 'two', 'three', 'four'), values)
-  .map((record) => ({ ...record }));
-
-/** Whether two values are the same whatever the order of their members. */
-function sameValue(one: Json | undefined, other: Json | undefined): boolean {
-  const [a, b] = [one, other].map((value) =>
-    isRecord(value) ? `record ${JSON.stringify(Object.entries(value).toSorted())}` : JSON.stringify(value),
-  );
-  return a === b;
-}
-
-function isRecord(value: Json | undefined): value is Settings {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-const update = (before: Settings, after: Settings): Update<Settings> => ({ before, after, operations: [] });
-
-describe('an update', () => {
-  it('gives what was decided, and keeps what has changed meanwhile wherever it leaves a field alone', () => {
-    fc.assert(
-      fc.property(settings, settings, settings, (before, after, now) => {
-        const [whole, present] = [update(before, after), Object.freeze(now)];
-        expect(mergeUpdate(before, whole)).toEqual(after);
-        const merged = mergeUpdate(present, whole);
-        for (const name of ['one', 'two', 'three', 'four']) {
-          const alone = sameValue(before[name], after[name]);
-          expect(merged[name]).toEqual(alone ? present[name] : after[name]);
-        }
-        expect(whole).toEqual(update(before, after));
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  it('does the same without the settings that it does not change, and has them again from what was before', () => {
-    fc.assert(
-      fc.property(settings, settings, settings, (before, after, present) => {
-        const whole = update(before, after);
-        const changed = changedBy(whole);
-        expect(mergeUpdate(present, changed)).toEqual(mergeUpdate(present, whole));
-        for (const each of [changed, whole]) expect(wholeUpdate(before, each)).toEqual({ before, after });
-        const both = Object.keys({ ...changed.before, ...changed.after });
-        expect(both.filter((name) => sameValue(changed.before[name], changed.after[name]))).toEqual([]);
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  it('has an inverse whose operations make of what came what there was', () => {
-    fc.assert(
-      fc.property(settings, settings, (before, after) => {
-        const inverse = invertUpdate(update(before, after));
-        expect([inverse.before, inverse.after]).toEqual([after, before]);
-        expect(applyPatch(after, inverse.operations)).toEqual({ ok: true, value: before });
-      }),
-    );
-  });
-
-  it('keeps in its inverse what else the effect says', () => {
-    const head = { type: 'server.update', resource: '/servers/a', server: 'a' };
-    expect(invertUpdate({ ...head, ...update({ one: 1 }, { one: 2 }) })).toEqual({
-      ...head,
-      before: { one: 2 },
-      after: { one: 1 },
-      operations: [short('replace /one 1')],
-    });
   });
 });
 
@@ -506,7 +410,7 @@ function details<T>(result: Result<T>): readonly (string | undefined)[] {
 function deskAfter(text: string): Desk {
   const result = patchDesk(text);
   if (!result.ok) throw new Error(result.problem.detail);
-  return result.value.after;
+  return result.value;
 }
 
 const sealed = '{"sealed":"sealed-new"}';
@@ -561,9 +465,9 @@ describe('a secret entry of a map', () => {
     const same = '{"sealed":"sealed-pin"}';
     const whole = `replace /notes {"milk":"two","list":"long","pin":${same}}`;
     for (const text of [`replace /notes/pin ${same}`, whole]) {
-      const again = patchDesk(text);
-      expect(again).toMatchObject({ ok: true, value: { after: desk, operations: [] } });
-      expect(again.ok && again.value.after).not.toBe(desk);
+      const again = deskAfter(text);
+      expect(again).toEqual(desk);
+      expect(again).not.toBe(desk);
     }
     expect(deskAfter('add /notes/pincode {"sealed":"x"}|remove /notes/pincode')).toBe(desk);
   });
@@ -635,38 +539,17 @@ describe('a view without names of secret entries', () => {
     const run = (value: string, present: Desk): ReturnType<typeof patchSettings<Desk>> =>
       patchDesk(`add /notes/pin ${value}`, open, present);
     const bare = { ...desk, notes: {} };
-    expect(run('"x"', bare)).toMatchObject({ value: { after: { notes: { pin: 'x' } } } });
+    expect(run('"x"', bare)).toMatchObject({ value: { notes: { pin: 'x' } } });
     expect(codes(run(sealed, bare))).toEqual(['0 /notes/pin validation-failed']);
   });
 });
 
-describe('an undo', () => {
-  const undo = (inverse: readonly object[], present = desk): ReturnType<typeof revertSettings<Desk>> =>
-    revertSettings(deskView, present, parsed(inverse), noName);
-
-  it('brings the sealed text back', () => {
-    const changed = patchDesk(`replace /notes/pin ${sealed}`);
-    if (!changed.ok) throw new Error(changed.problem.detail);
-    const reverted = undo(changed.value.inverse, changed.value.after);
-    expect(reverted.ok && reverted.value.after).toEqual(desk);
-  });
-
-  it('brings no text back that is secret by now, and names the place as clients do', () => {
-    const reverted = undo([short('add /notes/pin2 "planted"')]);
-    expect(codes(reverted)).toEqual(['0 /notes/pin2 validation-failed']);
-    expect(details(reverted)).toEqual([
-      'is secret, and must not be plain text: write { "sealed": … } with the output of gateway-admin seal',
-    ]);
-    expect(JSON.stringify(reverted)).not.toContain('planted');
-    expect(codes(undo([short('remove /notes/pin9')]))).toEqual(['0 /notes/pin9 patch-path-missing']);
-  });
-});
-
-describe('settings of another snapshot', () => {
-  it('are taken over with their sealed texts', () => {
+describe('settings that come from no patch', () => {
+  it('are taken over with their sealed texts, and are the very settings if they are equal', () => {
     const given = { ...desk, notes: { ...desk.notes, pin: { sealed: 'sealed-other' } } };
-    const adopted = adoptSettings(deskView, desk, given, noName);
-    expect(adopted.ok && adopted.value.after).toEqual(given);
+    expect(adoptSettings(deskView, desk, given, noName)).toEqual({ ok: true, value: given });
+    const equal = adoptSettings(deskView, desk, structuredClone(desk), noName);
+    expect(equal.ok && equal.value).toBe(desk);
   });
 
   it('are refused when an entry is sealed that is not secret here, or is not sealed that is secret', () => {
@@ -674,6 +557,9 @@ describe('settings of another snapshot', () => {
     const adopted = adoptSettings(deskView, desk, given, noName);
     const faults = ['/notes/pin2', '/notes/key'].map((place) => `undefined ${place} validation-failed`);
     expect(codes(adopted)).toEqual(faults);
+    expect(details(adopted)[0]).toBe(
+      'is secret, and must not be plain text: write { "sealed": … } with the output of gateway-admin seal',
+    );
     expect(JSON.stringify(adopted)).not.toContain('planted');
   });
 });

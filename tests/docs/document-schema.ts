@@ -52,7 +52,7 @@ export function schemaOf(override: (each: Overridden) => void): Schema {
   const lists = namedResources.map(({ collection, fields }) => [collection, z.array(fields.document)]);
   const optional = Object.entries({
     $schema: z.string(),
-    format: z.literal(1),
+    format: z.literal(2),
     ...(Object.fromEntries(lists) as Readonly<Record<string, z.ZodMiniArray>>),
     sessions: z.array(sessionDocument),
   }).map(([name, part]) => [name, z.exactOptional(part)]);

@@ -43,7 +43,7 @@ const { gateway = {}, logs = {} } = sampleDocument;
 
 /** A document with every field. */
 const complete: GatewayDocument = {
-  format: 1,
+  format: 2,
   gateway: { ...gateway, started: '2026-01-01T00:00:00+00:00' },
   logs: { ...logs, last_flushed: '2026-01-01T06:00:00+00:00' },
   threads: {
@@ -279,7 +279,7 @@ const faulty: readonly (readonly [what: string, document: object])[] = [
   ],
   ['a key that programs treat in a special way', JSON.parse('{"__proto__":{}}') as object],
   ['a time without an offset', { gateway: { started: '2026-01-01T00:00:00' } }],
-  ['another version of the format', { format: 2 }],
+  ['[a document of a version before 0.1](upgrade.md#what-01-does-not-read)', { format: 1 }],
   [
     'a connection that names another service than its session',
     {

@@ -157,7 +157,7 @@ describe('the read-only mode', () => {
     ]);
     expect(await act('ada')).toBe('200');
     const { records } = await world.memory.open().load();
-    expect(records.at(-1)).toMatchObject({ actor: 'ada', events: [{ after: { read_only: true } }] });
+    expect(records.at(-1)).toMatchObject({ actor: 'ada', events: [{ to: { read_only: true } }] });
   });
 });
 

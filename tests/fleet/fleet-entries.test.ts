@@ -14,8 +14,12 @@ it('what only a gateway has done is recent if every later shared entry is kept',
   /** Other nodes make changes. */
   const change = async (times: number): Promise<void> => {
     const records = Array.from({ length: times }, () => {
-      const type = (count += 1) % 2 === 1 ? 'service.stopped' : 'service.started';
-      const event = { type, resource: '/services/My-Service', service: 'my-service', at: world.clock.now() };
+      const [state, before] = (count += 1) % 2 === 1 ? ['stopped', 'started'] : ['started', 'stopped'];
+      const event = {
+        ...{ type: `service.${state}`, at: world.clock.now() },
+        ...{ resource: '/services/My-Service', service: 'my-service' },
+        ...{ from: { state: before }, to: { state } },
+      };
       return foreignRecord(`b-${String(count)}`, { resources: [event.resource], events: [event] });
     });
     await appendTo(store, ...records);

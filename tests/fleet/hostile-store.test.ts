@@ -236,8 +236,9 @@ it('a command that waits for another node keeps the process alive until it is an
   const resource = '/services/My-Service';
   const intent = {
     ...{ type: 'intent', part: 0, of: 1, resources: [resource] },
-    events: [{ type: 'service.stopped', resource, at: 1 }],
-    effects: [{ type: 'service.stop', resource }],
+    events: [
+      { type: 'service.stopped', resource, at: 1, from: { state: 'started' }, to: { state: 'stopped' } },
+    ],
   };
   await appendTo(store, foreignRecord('b-1', intent));
   const answered = admin.execute(limit(7));

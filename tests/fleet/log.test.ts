@@ -52,7 +52,7 @@ describe('the history of a fleet', () => {
     expect(whole[1]).toMatchObject({
       command: whole[0]?.command,
       resources: ['/services/My-Service'],
-      events: [{ type: 'service.updated', actor: 'ada', before: { max_connection: 100 } }],
+      events: [{ type: 'service.updated', actor: 'ada', from: { max_connection: 100 } }],
     });
     expect([await historyOf(other, start), await historyOf(other, middle)]).toEqual([whole, whole.slice(2)]);
     // For those who read the log as a table.
@@ -217,13 +217,13 @@ it('the same commands in another order lead to another revision: a set-back brin
 });
 
 const unreadable = 'that this version cannot read. Update this node';
-const later = 'of format 3, and this version of gateway-admin-core reads format 2';
+const later = 'of format 4, and this version of gateway-admin-core reads format 3';
 
 describe('a log that this version cannot read', () => {
   it.each([
-    [{ format: 3 }, `a state ${later}`],
-    [{ format: 3, open: 'of a later version' }, `a state ${later}`],
-    ...[{ format: 1 }, { format: 'x' }, { open: {} }, { document: { services: {} } }].map(
+    [{ format: 4 }, `a state ${later}`],
+    [{ format: 4, open: 'of a later version' }, `a state ${later}`],
+    ...[{ format: 'x' }, { open: {} }, { document: { services: {} } }].map(
       (change) => [change, `a state ${unreadable}, or restore a backup.`] as const,
     ),
   ])('opens no node: a state with %j', async (change, sentence) => {
@@ -241,8 +241,8 @@ describe('a log that this version cannot read', () => {
     user: { password: { sealed: 'planted-secret' } },
   };
   it.each<readonly [string, Json, string]>([
-    ['node-outdated', { type: 'later', format: 3 }, `a record ${later}`],
-    ['node-outdated', foreignRecord('b-1', { format: 3 }), `a record ${later}`],
+    ['node-outdated', { type: 'later', format: 4 }, `a record ${later}`],
+    ['node-outdated', foreignRecord('b-1', { format: 4 }), `a record ${later}`],
     ...[null, 5, { type: 'later' }, foreignRecord('b-1', { last: 'x' })].map(
       (record) => ['store-unavailable', record, `a record ${unreadable}`] as const,
     ),

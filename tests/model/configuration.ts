@@ -20,7 +20,7 @@ export interface ShownEvent {
   readonly type: string;
   readonly resource: string;
   readonly operations?: readonly Operation[];
-  readonly definition?: Fields;
+  readonly to?: Fields;
   /** Whether the event says what was so already. */
   readonly already?: boolean;
 }
@@ -129,11 +129,11 @@ export class Configuration {
   }
 
   /** A configuration in which something has happened. */
-  after({ type, resource, operations = [], definition, already }: ShownEvent): Configuration {
+  after({ type, resource, operations = [], to, already }: ShownEvent): Configuration {
     const fields = this.get(resource);
     const verb = type.split('.')[1] ?? '';
     if (already === true) return this;
-    if (verb === 'created') return this.created(resource, { name: nameIn(resource), ...definition });
+    if (verb === 'created') return this.created(resource, { name: nameIn(resource), ...to });
     if (verb === 'deleted') return this.without(resource);
     if (fields === undefined) return this;
     if (verb === 'started') return this.with(resource, started(fields));

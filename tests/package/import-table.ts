@@ -184,7 +184,11 @@ const rows: readonly Row[] = [
     ],
     types: ['alert', 'fleet', 'history'].map((name) => `resources/${name}.ts`),
   },
-  { from: 'client/*', values: ['client/*', 'http/endpoint.ts'], types: ['index.ts', 'resources/*'] },
+  {
+    from: 'client/*',
+    values: ['client/*', 'http/endpoint.ts', 'json/*'],
+    types: ['index.ts', 'resources/*'],
+  },
   {
     from: 'console/*',
     values: ['console/*', 'core/member.ts', 'http/message.ts', 'json/value.ts', 'problem.ts'],

@@ -29,6 +29,15 @@ describe('the sources', () => {
     );
   });
 
+  it('ask a change what it does in one file alone, and never by the spelling of a type', () => {
+    const spelt = /endsWith\(['"`]\.(?:creat|delet|updat|start|stop)|'(?:from|to|inverse|definition)' in \w/;
+    // A kit for tests imports the public entry alone.
+    const others = sources.filter(
+      (path) => path !== 'src/core/change.ts' && !path.startsWith('src/testing/'),
+    );
+    expect(others.filter((path) => spelt.test(read(path)))).toEqual([]);
+  });
+
   it.each(sources)('%s has comments in lines of at most 120 characters', (path) => {
     const comments = read(path)
       .split('\n')

@@ -14,19 +14,13 @@ import {
 } from 'gateway-admin-core';
 
 import { modifiableFields, type ModifiableField } from '../contract/modifiable-field.ts';
-import {
-  modelOf,
-  patchable,
-  patchSubject,
-  settingsOf,
-  subjectPatches,
-  subjects,
-} from '../support/arbitrary-patch.ts';
+import { modelOf, patchSubject, settingsOf, subjectPatches, subjects } from '../support/arbitrary-patch.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { expectAccepted, expectDecision, expectRefused, someTime } from '../support/expect-decision.ts';
-import { modelPatch, short, textOf } from '../support/patch-model.ts';
+import { differingMembers, modelPatch, short, textOf } from '../support/patch-model.ts';
 import { modelUpdate } from '../support/patch-rules-model.ts';
 import { runAdmin } from '../support/running-admin.ts';
+import { documentSettings } from '../support/shown.ts';
 import { transports, type Answer } from '../support/transport.ts';
 
 const builtIns = [Object.prototype, Array.prototype, Function.prototype];
@@ -40,7 +34,7 @@ const models = new Map(subjects.map((subject) => [subject, modelOf(subject)]));
 
 type Accepted = Extract<Decision, { readonly outcome: 'accepted' }>;
 type Subject = (typeof subjects)[number];
-type Updated = Extract<AdminEvent, { readonly type: `${string}.updated`; readonly before: object }>;
+type Updated = Extract<AdminEvent, { readonly type: `${string}.updated`; readonly operations: object }>;
 
 describe('a patch of a resource, whatever is in it', () => {
   // Promise: patch-result
@@ -115,13 +109,17 @@ describe('a patch of a resource, whatever is in it', () => {
   });
 });
 
-/** Fails if an update tells operations that do not lead from what was to what is, or its document does not parse. */
+/**
+ * Fails if an update tells more than what differs, or operations that do not lead from what was to what is, or if its
+ * document does not parse.
+ */
 function expectUpdate(subject: Subject, { next, events, effects }: Accepted): void {
-  const { before, after, operations } = events[0] as Updated;
+  const { from, to, operations } = events[0] as Updated;
   expect(events).toHaveLength(1);
-  expect(effects).toMatchObject([{ before, after, operations }]);
+  expect(effects).toMatchObject([{ from, to, operations }]);
+  const [before, after] = [settingsOf(subject, sampleSnapshot()), settingsOf(subject, next)];
   expect(textOf(modelPatch(before, operations))).toBe(textOf({ done: true, document: after }));
-  expect(settingsOf(subject, next)).toEqual(patchable(after));
+  expect([from, to]).toEqual(differingMembers(documentSettings(before), documentSettings(after)));
   const document = toDocument(next);
   const parsed = JSON.parse(JSON.stringify(document)) as typeof document;
   expect(toDocument(createSnapshot(parsed))).toEqual(document);

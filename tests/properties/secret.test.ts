@@ -29,7 +29,7 @@ import {
 } from '../support/arbitrary-patch.ts';
 import { sampleDocument } from '../support/document.ts';
 import { someTime } from '../support/expect-decision.ts';
-import { modelValueAt, placesIn } from '../support/patch-model.ts';
+import { differingMembers, modelValueAt, placesIn } from '../support/patch-model.ts';
 import { planted } from '../support/planted.ts';
 import { readAll } from '../support/reading.ts';
 import { runAdmin } from '../support/running-admin.ts';
@@ -91,18 +91,29 @@ const patching =
   (snapshot, context) =>
     patchSubject(subject, operations, snapshot, context);
 
-/** What a client learns of a decision; without the operations in its events and effects if `whole` is false. */
+/**
+ * What a client learns of a decision; if `whole` is false, without the operations of an update and what differs in a
+ * secret alone.
+ */
 function toldOf(decision: Decision, whole: boolean): unknown {
   if (decision.outcome === 'refused') return decision.problem;
   if (decision.outcome === 'unchanged') return decision.outcome;
-  const shown = redactSecrets([decision.events, decision.effects]);
-  if (whole) return shown;
-  const isOperations = (name: string): boolean => name === 'operations' || name === 'inverse';
-  return JSON.stringify(shown, (name, member: unknown) => (isOperations(name) ? undefined : member));
+  const { events, effects } = decision;
+  const shown = redactSecrets([...events, ...effects]) as unknown as readonly Told[];
+  return whole
+    ? shown
+    : shown.map(({ operations: _operations, from, to, ...rest }) => [rest, differingMembers(from, to)]);
+}
+
+/** An event or effect of an update, as clients have it. */
+interface Told {
+  readonly operations: unknown;
+  readonly from: object;
+  readonly to: object;
 }
 
 describe('the text of a stored secret', () => {
-  // A patch that writes the very text again has no operation to tell. No client can do that: no two sealings are equal.
+  // A patch that writes the very text again has no operation and no member to tell. No client can do that: no two sealings are equal.
   it('changes nothing in what a patch does and in what is told of it', () => {
     const met = { runs: 0, accepted: 0, unchanged: 0, refused: 0 };
     fc.assert(

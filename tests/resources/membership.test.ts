@@ -218,7 +218,7 @@ describe('a creation', () => {
     const definition = { name: 'New', router: 'cli', servers: ['/servers/DB-1'] };
     const { effects, resources, next } = expectAccepted(creating('services', definition), from);
     expect(effects.map(({ type }) => type)).toEqual(['service.create', 'service.start']);
-    expect(effects[0]).toMatchObject({ definition: { state: 'stopped', servers: ['/servers/db-1'] } });
+    expect(effects[0]).toMatchObject({ to: { state: 'stopped', servers: ['/servers/db-1'] } });
     expect(resources).toEqual(expect.arrayContaining(['/services', '/services/New', '/servers/db-1']));
     expect(next.services.find('new')?.state).toBe('started');
   });
@@ -369,7 +369,7 @@ describe('a listener of a service', () => {
       {
         type: 'listener.create',
         resource: '/services/Sales/listeners/Second-One',
-        ...{ service: 'sales', listener: 'second-one', definition: second },
+        ...{ service: 'sales', listener: 'second-one', to: second },
       },
     ]);
     expect(resources).toEqual(['/services/Sales', '/services/Sales/listeners/Second-One']);

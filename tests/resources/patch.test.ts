@@ -28,9 +28,9 @@ import {
 import { patchSubject, subjectPatches } from '../support/arbitrary-patch.ts';
 import { allFaultsOf, server, service } from '../support/document-entry.ts';
 import { sampleSnapshot } from '../support/document.ts';
-import { expectAccepted, expectRefused, expectUnchanged } from '../support/expect-decision.ts';
+import { expectAccepted, expectRefused, expectUnchanged, someTime } from '../support/expect-decision.ts';
 import { planted } from '../support/planted.ts';
-import { shown } from '../support/shown.ts';
+import { documentSettings, shown } from '../support/shown.ts';
 
 type Named = (
   snapshot: Snapshot,
@@ -52,11 +52,7 @@ const settingsOf = ({ services }: Snapshot): object => services.find('my-service
 const parametersOf = ({ filters }: Snapshot) => filters.find('hint')?.settings.parameters;
 
 describe('a patch', () => {
-  const { servers, services, monitors } = sampleSnapshot();
-  const inMaintenance = ['maintenance', 'master', 'running'];
-  const { user: _user, ...nobody } = services.find('my-service')?.settings ?? {};
-
-  it.each<[string, string, Transition, object | undefined, object]>([
+  it.each<[string, string, Transition, object, object]>([
     [
       'server',
       '/servers/db-serv-1',
@@ -65,8 +61,8 @@ describe('a patch', () => {
         { op: 'add', path: '/state/0', value: 'maintenance' },
         { op: 'test', path: '/port', value: 5432 },
       ),
-      shown(servers.find('db-serv-1'))?.settings,
-      { ...servers.find('db-serv-1')?.settings, address: '10.1.1.1', state: inMaintenance },
+      { address: '192.168.121.58', status: ['master', 'running'] },
+      { address: '10.1.1.1', status: ['maintenance', 'master', 'running'] },
     ],
     [
       'service',
@@ -76,8 +72,8 @@ describe('a patch', () => {
         { op: 'add', path: '/filters/-', value: '/filters/spare' },
         { op: 'test', path: '/max_connection', value: 100 },
       ),
-      services.find('my-service')?.settings,
-      { ...nobody, filters: ['/filters/Query-Log', '/filters/Hint', '/filters/Spare'] },
+      { user: 'service_user', filters: ['/filters/Query-Log', '/filters/Hint'] },
+      { filters: ['/filters/Query-Log', '/filters/Hint', '/filters/Spare'] },
     ],
     [
       'monitor',
@@ -86,23 +82,26 @@ describe('a patch', () => {
         { op: 'replace', path: '/monitor_interval', value: 1 },
         { op: 'remove', path: '/servers/0' },
       ),
-      monitors.find('main-monitor')?.settings,
-      { ...monitors.find('main-monitor')?.settings, monitor_interval: 1, servers: ['/servers/DB-Server-2'] },
+      { monitor_interval: 2500, servers: ['/servers/db-serv-1', '/servers/DB-Server-2'] },
+      { monitor_interval: 1, servers: ['/servers/DB-Server-2'] },
     ],
-  ])('of a %s gives one event and one effect for %s', (kind, resource, transition, before, after) => {
+  ])('of a %s gives one event and one effect for %s', (kind, resource, transition, from, to) => {
     const { next, events, effects } = expectAccepted(transition);
-    const update = { resource, before, after, [kind]: resource.split('/')[2]?.toLowerCase() };
-    expect(events).toMatchObject([{ type: `${kind}.updated`, actor: 'ada', ...update }]);
-    expect(effects).toMatchObject([{ type: `${kind}.update`, ...update }]);
-    const [operations] = [...events, ...effects].map((each) => 'operations' in each && each.operations);
-    expect(effects).toMatchObject([{ operations }]);
-    expect(operations).toHaveLength(2);
-    const collection = next[`${kind}s` as 'servers' | 'services' | 'monitors'];
     const key = resource.split('/')[2] ?? '';
-    expect(shown(collection.find(key))).toMatchObject({
-      settings: after,
-      version: { command: 1, live: 1 },
-    });
+    const operations: unknown = expect.any(Array);
+    const update = { resource, [kind]: key.toLowerCase(), from, to, operations };
+    const { now, actor } = someTime;
+    expect(events).toStrictEqual([{ type: `${kind}.updated`, at: now, actor, ...update }]);
+    expect(effects).toStrictEqual([{ type: `${kind}.update`, ...update }]);
+    const [told] = [...events, ...effects].map((each) => 'operations' in each && each.operations);
+    expect(effects).toMatchObject([{ operations: told }]);
+    expect(told).toHaveLength(2);
+    const things = ({ [`${kind}s` as 'servers' | 'services' | 'monitors']: all }: Snapshot) =>
+      shown(all.find(key));
+    const before = documentSettings(things(sampleSnapshot())?.settings);
+    const rest = Object.entries(before).filter(([name]) => !Object.hasOwn(from, name));
+    expect(documentSettings(things(next)?.settings)).toEqual({ ...Object.fromEntries(rest), ...to });
+    expect(things(next)?.version).toEqual({ command: 1, live: 1 });
   });
 
   it('writes links in canonical form, in its operations too', () => {
@@ -110,9 +109,9 @@ describe('a patch', () => {
     const { next, events } = expectAccepted(patchSales({ op: 'replace', path: '/servers', value }));
     const servers = ['/servers/DB-Server-2', '/servers/db-serv-3'];
     expect(settingsOf(next)).toMatchObject({ servers });
+    expect(events).toMatchObject([{ to: { servers } }]);
     const added = expectAccepted(patchSales({ op: 'add', path: '/filters/-', value: '/filters/spare' }));
     expect(added.events).toMatchObject([{ operations: [{ value: '/filters/Spare' }] }]);
-    expect(events).toMatchObject([{ before: settingsOf(sampleSnapshot()), after: settingsOf(next) }]);
   });
 
   it('gives a filter a new version, also if the service has changed earlier in the same sequence', () => {
@@ -288,17 +287,17 @@ function serverEffect(...operations: readonly Operation[]): UpdateEffect {
 }
 
 /** The settings after an update, with other words in the status. */
-function reported({ after }: UpdateEffect, ...state: readonly ServerStatusWord[]): object {
-  return { ...after, state };
+function reported({ to }: UpdateEffect, ...status: readonly ServerStatusWord[]): object {
+  return { ...to, status };
 }
 
 /** Whether an update only changes the order of the words of a status, which the next report changes again. */
-function isOrderAlone({ before, after }: UpdateEffect): boolean {
-  const sorted = (settings: { readonly state?: readonly string[] }): object => ({
+function isOrderAlone({ from, to }: UpdateEffect): boolean {
+  const sorted = (settings: { readonly status?: readonly string[] }): object => ({
     ...settings,
-    state: settings.state?.toSorted(),
+    status: settings.status?.toSorted(),
   });
-  return isDeepStrictEqual(sorted(before), sorted(after));
+  return isDeepStrictEqual(sorted(from), sorted(to));
 }
 
 describe('isUpdateInPlace', () => {
@@ -308,8 +307,8 @@ describe('isUpdateInPlace', () => {
         const decision = patchSubject(subject, operations, sampleSnapshot(), { now: 0 });
         if (decision.outcome !== 'accepted') return;
         const effect = effectOf(decision);
-        expect(isUpdateInPlace(effect, effect.before)).toBe(isOrderAlone(effect));
-        expect(isUpdateInPlace(effect, effect.after)).toBe(true);
+        expect(isUpdateInPlace(effect, effect.from)).toBe(isOrderAlone(effect));
+        expect(isUpdateInPlace(effect, effect.to)).toBe(true);
         expect(isUpdateInPlace(effect, undefined)).toBe(false);
       }),
     );
@@ -317,14 +316,14 @@ describe('isUpdateInPlace', () => {
 
   it('is false for a resource that is gone, also if the update changes the order of words alone', () => {
     const turned = serverEffect({ op: 'move', from: '/state/1', path: '/state/0' });
-    const found = [turned.before, undefined].map((now) => isUpdateInPlace(turned, now));
+    const found = [turned.from, undefined].map((now) => isUpdateInPlace(turned, now));
     expect(found).toEqual([true, false]);
   });
 
   it('looks at the entries of a map that the update changes, and at no others', () => {
     const path = '/parameters/report_weight';
     const effect = serverEffect({ op: 'replace', path, value: 3 });
-    const other = { ...effect.after, parameters: { report_weight: 3, app_weight: '7' } };
+    const other = { ...effect.to, parameters: { report_weight: 3, app_weight: '7' } };
     const without = { ...other, parameters: { app_weight: '7' } };
     expect([other, without].map((now) => isUpdateInPlace(effect, now))).toEqual([true, false]);
     const removal = serverEffect({ op: 'remove', path });
@@ -334,8 +333,8 @@ describe('isUpdateInPlace', () => {
   it.each(['constructor', '__proto__'])('takes a parameter named %s for any other', (name) => {
     const [without, having] = [{ parameters: {} }, { parameters: { [name]: 7 } }];
     const type = 'server.update';
-    const adding = { type, before: without, after: having, operations: [] } as const;
-    const removing = { type, before: having, after: without, operations: [] } as const;
+    const adding = { type, from: without, to: having, operations: [] } as const;
+    const removing = { type, from: having, to: without, operations: [] } as const;
     expect([without, having].map((now) => isUpdateInPlace(adding, now))).toEqual([false, true]);
     expect([without, having].map((now) => isUpdateInPlace(removing, now))).toEqual([true, false]);
   });

@@ -100,11 +100,11 @@ describe.each(machines)('a $kind', ({ kind, step, of, report }) => {
     expect(nextState(lifecycle, state, command)).toBe(next);
     expect(canTransition(lifecycle, state, command)).toBe(state !== next);
     if (decision.outcome !== 'accepted') return;
-    expect(decision.events).toEqual([
-      { type: `${kind}.${next}`, at: someTime.now, actor: 'ada', resource, [kind]: 'the-one' },
-    ]);
-    const from = command === 'start' ? { from: state } : {};
-    expect(decision.effects).toEqual([{ type: `${kind}.${command}`, resource, [kind]: 'the-one', ...from }]);
+    // What has failed is wanted.
+    const from = { state: state === 'failed' ? 'started' : state };
+    const change = { resource, [kind]: 'the-one', from, to: { state: next } };
+    expect(decision.events).toEqual([{ type: `${kind}.${next}`, at: someTime.now, actor: 'ada', ...change }]);
+    expect(decision.effects).toEqual([{ type: `${kind}.${command}`, ...change }]);
     expect(of(decision.next)?.version).toEqual({ command: 1, live: 1 });
     expect(expectAccepted(transition, snapshot, { now: 7 }).events[0]).not.toHaveProperty('actor');
   });

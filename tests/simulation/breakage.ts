@@ -151,7 +151,7 @@ export async function misreportedIn(
 /** The settings that alerts follow from. */
 interface Settings {
   readonly servers?: readonly string[];
-  readonly state?: readonly string[];
+  readonly status?: readonly string[];
   readonly drain?: object;
 }
 
@@ -159,7 +159,7 @@ interface Settings {
 function failuresIn({ state }: ScriptedGateway, { servers: shown }: Snapshot): readonly string[] {
   const thingsIn = (collection: 'services' | 'servers' | 'monitors') =>
     Object.entries(state[collection]).map(([key, { state: own, settings }]) => {
-      const { servers = [], state: words = [], drain } = settings as Settings;
+      const { servers = [], status: words = [], drain } = settings as Settings;
       return { resource: `/${collection}/${key}`, state: own, servers: servers.map(nameKey), words, drain };
     });
   const [services, servers, monitors] = [thingsIn('services'), thingsIn('servers'), thingsIn('monitors')];

@@ -7,7 +7,7 @@ import type { Random } from 'gateway-admin-core/testing';
 import { restoreConfiguration } from '../support/internal.ts';
 import type { Asked } from './answer.ts';
 import { founded, inSteps } from './founder.ts';
-import { isReversible, isTurn, type Ledger, type SettledCommand } from './ledger.ts';
+import { isReversible, isStartOrStop, type Ledger, type SettledCommand } from './ledger.ts';
 import type { Heard } from './life.ts';
 import { fieldsOf, type Change } from './model.ts';
 
@@ -73,7 +73,7 @@ export class Historian {
     const undo = ledger.commands.findIndex(({ events }) => events[0]?.actor === actor);
     // An undo that changes nothing has no place among the commands: it was decided after the client asked.
     const until = undo < 0 ? settled : undo;
-    for (const event of command.events.filter(isTurn))
+    for (const event of command.events.filter(isStartOrStop))
       for (const id of ledger.turnsAfter(command, event.resource, until))
         say(`was done, although ${id} has turned ${event.resource} since`);
     for (const { resource } of command.events)

@@ -87,7 +87,7 @@ export class Ledger {
   /** The commands after another one, up to a place, that have started or stopped a thing. */
   turnsAfter(command: SettledCommand, link: string, until: number): readonly string[] {
     return this.#standingAfter(command, until)
-      .filter((each) => this.changesOf(each).some((event) => event.resource === link && isTurn(event)))
+      .filter((each) => this.changesOf(each).some((event) => event.resource === link && isStartOrStop(event)))
       .filter((each) => !this.#hasTakenBack(each, link))
       .map(({ id }) => id);
   }
@@ -204,7 +204,7 @@ function undoneBy({ events }: SettledCommand): string | undefined {
 }
 
 /** Whether an event says that a thing was started or stopped. */
-export function isTurn({ type }: AdminEvent): boolean {
+export function isStartOrStop({ type }: AdminEvent): boolean {
   return /\.(?:started|stopped)$/.test(type);
 }
 
@@ -224,7 +224,8 @@ function isTakenBackIn(events: readonly AdminEvent[], deletion: AdminEvent): boo
 }
 
 function definitionOf(event: AdminEvent): unknown {
-  return 'definition' in event ? event.definition : undefined;
+  const { from, to } = event as { readonly from?: object; readonly to?: object };
+  return from ?? to;
 }
 
 /** Whether a command can be taken back, if nothing has changed since. The hashes of passwords are not kept. */
@@ -252,10 +253,9 @@ function linkKey(link: string): string {
 /** The fields that an event has changed. */
 function fieldsOf(event: AdminEvent): readonly string[] {
   if (event.type.startsWith('user.')) return ['password'];
-  if (isTurn(event)) return ['state'];
-  if ('definition' in event) return Object.keys(event.definition);
-  const operations = 'operations' in event ? event.operations : [];
-  return [...new Set(operations.map(({ path }) => path.split('/')[1] ?? ''))];
+  if (isStartOrStop(event)) return ['state'];
+  const { from, to } = event as { readonly from?: object; readonly to?: object };
+  return Object.keys({ ...from, ...to });
 }
 
 function textOf({ id, events }: SettledCommand): string {

@@ -7,8 +7,8 @@ it('reads the same from a plan and its event, whatever the order of their member
     saidBy({
       type: 'service.updated',
       resource: '/services/Sales',
-      before: { ...before },
-      after: {},
+      from: { ...before },
+      to: {},
     });
   const shown = change({ max_connection: 1, drain: { timeout: 4, then: 'close', from: 'started' } });
   expect(change({ drain: { from: 'started', then: 'close', timeout: 4 }, max_connection: 1 })).toBe(shown);

@@ -257,7 +257,7 @@ function coveredBy({ step }: ClientCommand, snapshot: Snapshot): ReadonlySet<str
 export function saidBy(event: Json | AdminEvent): string {
   const said = redactSecrets(event);
   const { type, resource, ...update } = said as Readonly<Record<string, Settings>>;
-  const [before, after] = [update['before'] ?? {}, update['after'] ?? {}].map(withDrainInParts);
+  const [before, after] = [update['from'] ?? {}, update['to'] ?? {}].map(withDrainInParts);
   // In one order: an undo puts a member of a drain back behind the others.
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].toSorted();
   return JSON.stringify([

@@ -151,19 +151,16 @@ function needlessRefusal({ code, now }: Answer, plan: Shown, epoch: string): str
   if (plan.epoch !== epoch && !plan.events.every(isWhole)) return undefined;
   // What has closed by itself needs no closing.
   const isCompared = now.events.every(isWhole) ? isWhole : () => true;
-  const [shown, again] = [plan, now].map(({ events, effects }) =>
-    JSON.stringify([
-      ...events.filter(isCompared).map((event) => [saidBy(event), waysBack(event)]),
-      ...effects.flatMap((effect) => (effect as { readonly from?: string }).from ?? []),
-    ]),
+  const [shown, again] = [plan, now].map(({ events }) =>
+    JSON.stringify([...events.filter(isCompared).map((event) => [saidBy(event), operationsOf(event)])]),
   );
   return shown === again ? `it would do what its plan has shown: ${String(shown)}` : undefined;
 }
 
-/** How an event would be taken back: whether a password was set before shows there alone. */
-function waysBack(event: Json): readonly string[] {
-  const { inverse = [] } = event as { readonly inverse?: readonly { op: string; path: string }[] };
-  return inverse.map(({ op, path }) => `${op} ${path}`);
+/** What an event does: whether a password was set before shows there alone. */
+function operationsOf(event: Json): readonly string[] {
+  const { operations = [] } = event as { readonly operations?: readonly { op: string; path: string }[] };
+  return operations.map(({ op, path }) => `${op} ${path}`);
 }
 
 /** Whether an event is made as a whole or not at all. */

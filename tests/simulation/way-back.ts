@@ -7,7 +7,7 @@ import type { VirtualClock } from 'gateway-admin-core/testing';
 
 import { textInAnyOrder } from '../support/configuration.ts';
 import { jsonOf } from '../support/json-body.ts';
-import { isTurn, type Ledger, type SettledCommand } from './ledger.ts';
+import { isStartOrStop, type Ledger, type SettledCommand } from './ledger.ts';
 
 interface Row {
   readonly id: string;
@@ -62,7 +62,7 @@ export class WayBack {
     const changesNothing = before === after;
     const undo = (await this.#row(command))?.undo;
     // What was stopped and started is as before, and somebody has wanted that since.
-    const isTurned = undo === 'irreversible' && command.events.some(isTurn);
+    const isTurned = undo === 'irreversible' && command.events.some(isStartOrStop);
     if (undo !== 'possible' && changesNothing) return !isTurned;
     if (undo === 'irreversible') return false;
     const { code, detail } = await this.#send('PUT', `/history/${encodeURIComponent(id)}/undo`);

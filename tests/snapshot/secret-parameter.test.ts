@@ -268,8 +268,8 @@ describe.each(writers)('a secret parameter in one of the %s', (collection, map, 
   it('does not come back in plain text, neither from an event nor from a document', () => {
     const set = expectAccepted((snapshot) => write(snapshot, 'planted'), createSnapshot(document));
     const value = collection === 'filters' ? { value: 'planted', configurable: true } : 'planted';
-    const inverse: readonly Operation[] = [{ op: 'add', path: `/${map}/password`, value }];
-    const forged = { ...set.events[0], inverse } as Parameters<typeof revert>[0];
+    const parameters = { [map]: { password: value } };
+    const forged = { ...set.events[0], from: parameters, to: { [map]: {} } } as Parameters<typeof revert>[0];
     const reverted = revert(forged)(declared(), someTime);
     const adopted = adoptDocument(declared(), createSnapshot(toDocument(set.next)), someTime);
     const refused = { outcome: 'refused', problem: { code: 'validation-failed' } };

@@ -147,12 +147,9 @@ describe('the version of a representation', () => {
   });
 });
 
-const update = (settings: object): object => ({
-  before: settings,
-  after: settings,
-  operations: [],
-  inverse: [],
-});
+const update = (settings: object): object => ({ from: settings, to: settings, operations: [] });
+const start = { from: { state: 'stopped' }, to: { state: 'started' } } as const;
+const stop = { from: start.to, to: start.from } as const;
 
 describe('evolve', () => {
   const head = { at: 0, resource: '/x' };
@@ -163,19 +160,19 @@ describe('evolve', () => {
   const zeros = { reads: 0, writes: 0, buffered_writes: 0, high_water_events: 0, low_water_events: 0 };
   const ofService = { servers: [], router_options: {}, filters: [] };
   const ofFilter = { parameters: {} };
-  const ofServer = { address: 'a', port: 1, ...ofFilter, state: [] };
+  const ofServer = { address: 'a', port: 1, ...ofFilter, status: [] };
   const told = (events: readonly object[]): readonly AdminEvent[] =>
     events.map((event) => ({ ...head, ...event }) as AdminEvent);
 
   const gone = told([
-    { type: 'service.started', service: 'gone' },
-    { type: 'service.stopped', service: 'gone' },
+    { type: 'service.started', service: 'gone', ...start },
+    { type: 'service.stopped', service: 'gone', ...stop },
     { type: 'service.reported', service: 'gone', state: 'failed' },
     { type: 'service.updated', service: 'gone', ...update(ofService) },
     { type: 'server.reported', server: 'gone', status: ['master'] },
     { type: 'server.updated', server: 'gone', ...update(ofServer) },
-    { type: 'monitor.started', monitor: 'gone' },
-    { type: 'monitor.stopped', monitor: 'gone' },
+    { type: 'monitor.started', monitor: 'gone', ...start },
+    { type: 'monitor.stopped', monitor: 'gone', ...stop },
     { type: 'monitor.reported', monitor: 'gone', state: 'failed' },
     { type: 'filter.updated', filter: 'gone', ...update(ofFilter) },
     { type: 'user.updated', user: 'gone', password: { sealed: 'opaque' } },
@@ -229,7 +226,7 @@ describe('evolve', () => {
     const unknown = ['service.painted', 'toString', '__proto__'].map(
       (type) => ({ type, ...head }) as unknown as AdminEvent,
     );
-    const stopped: AdminEvent = { type: 'service.stopped', ...head, service: 'my-service' };
+    const stopped: AdminEvent = { type: 'service.stopped', ...head, service: 'my-service', ...stop };
     expect(evolve(snapshot, unknown)).toBe(snapshot);
     expect(toDocument(evolve(snapshot, [...unknown, stopped]))).toEqual(
       toDocument(evolve(snapshot, [stopped])),
@@ -239,8 +236,8 @@ describe('evolve', () => {
   it('is one revision later, however many events there are', () => {
     const snapshot = sampleSnapshot();
     const events: readonly AdminEvent[] = [
-      { type: 'service.stopped', ...head, service: 'my-service' },
-      { type: 'monitor.stopped', ...head, monitor: 'main-monitor' },
+      { type: 'service.stopped', ...head, service: 'my-service', ...stop },
+      { type: 'monitor.stopped', ...head, monitor: 'main-monitor', ...stop },
     ];
     expect(evolve(snapshot, events).revision).toBe(1);
     expect(evolve(evolve(snapshot, events.slice(0, 1)), events.slice(1)).revision).toBe(2);

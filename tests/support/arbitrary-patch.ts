@@ -78,7 +78,7 @@ export function settingsOf({ kind, name }: Subject, snapshot: Snapshot): Members
 }
 
 /** The settings that a patch can write, of all settings. */
-export function patchable(settings: object): Members {
+function patchable(settings: object): Members {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => name !== 'drain'));
 }
 

@@ -24,7 +24,15 @@ export function changedSnapshots(): readonly [opened: Snapshot, stopped: Snapsho
   const head = { at: 0, resource: '/services/Sales' };
   const session = { id: 7, state: '', user: '', address: '', service: 'sales', connected: 0 };
   const opened = evolve(before, [{ type: 'session.opened', ...head, ...session }]);
-  const stopped = evolve(opened, [{ type: 'service.stopped', ...head, service: 'sales' }]);
+  const stopped = evolve(opened, [
+    {
+      type: 'service.stopped',
+      ...head,
+      service: 'sales',
+      from: { state: 'started' },
+      to: { state: 'stopped' },
+    },
+  ]);
   const closed = evolve(stopped, [{ type: 'session.closed', ...head, id: 7, connected: 0 }]);
   return [opened, stopped, closed];
 }

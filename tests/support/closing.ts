@@ -4,7 +4,7 @@
  */
 import type { AdminEvent, Context, Decision, Effect, Snapshot } from 'gateway-admin-core';
 
-import { closings } from './internal.ts';
+import { closings, effectsOf } from './internal.ts';
 
 interface Whole {
   readonly events: readonly AdminEvent[];
@@ -31,7 +31,7 @@ export function wholeOf(
     (_, number) => batchAt(number, closing, { decided: snapshot, present, idleOf }) ?? [],
   ).flat();
   return {
-    events: Object.freeze([...events, ...batches.map(({ event }) => event)]),
-    effects: Object.freeze([...effects, ...batches.map(({ effect }) => effect)]),
+    events: Object.freeze([...events, ...batches]),
+    effects: Object.freeze([...effects, ...effectsOf(batches)]),
   };
 }

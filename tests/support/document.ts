@@ -10,7 +10,7 @@ export const sampleZone = 'Europe/Helsinki';
 
 /** Every part and every field. Names differ in case and have white space, as those of operators do. */
 export const sampleDocument: GatewayDocument = {
-  format: 1,
+  format: 2,
   gateway: {
     config: '/etc/gateway.cnf',
     cachedir: '/var/cache/gateway',

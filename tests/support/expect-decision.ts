@@ -40,7 +40,7 @@ type Transition<D extends Decision> = (snapshot: Snapshot, context: Context) => 
  * The given snapshot is frozen and stays as it is · the same input gives the same output · a refused or unchanged
  * decision gives the very snapshot back · the next one is frozen, is one revision later, has only links that resolve
  * and representations of the right shape, and is the same object at each reading · parts that no event is about are the
- * same objects · events, effects and the closing are JSON, and each event that needs an effect has it, in order · folding
+ * same objects · events, effects and the closing are JSON, and each event that needs an effect has one that says the same, in order · folding
  * the events, and those of all batches of the closing, over the given snapshot gives the next one.
  *
  * @returns the decision, for what else is expected of it
@@ -133,13 +133,19 @@ function expectAcceptedLaws(
   expect(events).not.toHaveLength(0);
   expect(thawedPlaces([events, effects]).filter((place) => place !== '(the whole)')).toEqual([]);
   expectSameValue(plain([events, effects, closing]), [events, effects, closing]);
-  expect(effects.map(({ type }) => type)).toEqual(
-    events.flatMap(({ type }) => eventTypes[type].effect ?? []),
-  );
+  expectSameValue(effects, events.flatMap(effectOf));
   expect(next.revision).toBe(snapshot.revision + 1);
   expect(decision.next).toBe(next);
   expectNext(snapshot, next, events);
   expectSameValue(contentOf(evolve(snapshot, plain(events))), contentOf(next));
+}
+
+/** The effect that an event needs: it says what the event says of its resource, without who, when and why. */
+function effectOf(event: AdminEvent): readonly object[] {
+  const { type, at: _at, actor: _actor, undoes: _undoes, ...rest } = event;
+  const { criteria: _criteria, ...told } = rest as { readonly criteria?: unknown };
+  const { effect } = eventTypes[type];
+  return effect === undefined ? [] : [{ ...told, type: effect }];
 }
 
 /** Checks a snapshot that came of another one by events: a decision, or a report. */
@@ -252,12 +258,8 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** The filters that a service began or ceased to use: each shows the services that use it. */
 function movedFilters(event: AdminEvent): readonly string[] {
-  const filters =
-    event.type === 'service.updated'
-      ? [...event.before.filters, ...event.after.filters]
-      : event.type === 'service.created' || event.type === 'service.deleted'
-        ? (event.definition.filters ?? [])
-        : [];
+  const { from, to } = event as Partial<Record<'from' | 'to', { readonly filters?: readonly string[] }>>;
+  const filters = event.type.startsWith('service.') ? [from, to].flatMap((side) => side?.filters ?? []) : [];
   const moved = filters.filter((link) => filters.indexOf(link) === filters.lastIndexOf(link));
   return moved.map((link) => `filters/${nameKey(decodeURIComponent(link.slice('/filters/'.length)))}`);
 }

@@ -9,13 +9,13 @@ import { altered } from './altered-store.ts';
 
 /** What a node says of itself. */
 export const said = {
-  ...{ beat: 1, boot: 'x', version: '1', format: 2, leaseMs: 3000, position: '1.x', applied: '1.x' },
+  ...{ beat: 1, boot: 'x', version: '1', format: 3, leaseMs: 3000, position: '1.x', applied: '1.x' },
   ...{ behind: [], drains: [] },
 };
 
 /** A record of another node; without other members, the one with which a command ends. */
 export function foreignRecord(command: string, more: object = {}): Json {
-  const head = { format: 2, node: 'new', life: 'x', command, resources: [] };
+  const head = { format: 3, node: 'new', life: 'x', command, resources: [] };
   return { ...head, type: 'settlement', events: [], last: true, ...more };
 }
 

@@ -13,6 +13,7 @@ export type { EntryEvent } from '../../src/resources/history.ts';
 export {
   boundRoutes,
   closings,
+  effectsOf,
   fieldTables,
   namedResources,
   reportTable,
@@ -27,7 +28,6 @@ export { followUsers } from '../../src/resources/user.ts';
 export { createHistory } from '../../src/runtime/command/way-back.ts';
 export { Entries } from '../../src/runtime/journal/entries.ts';
 export { membersOf } from '../../src/runtime/journal/entry-event.ts';
-export { foldRecord } from '../../src/runtime/journal/entry-fold.ts';
 export { History } from '../../src/runtime/journal/history.ts';
 export { OwnJournal } from '../../src/runtime/journal/journal.ts';
 export { evolving, OwnLog } from '../../src/runtime/journal/log.ts';

@@ -45,6 +45,17 @@ export function textOf(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
+/** The members in which two objects differ: those of the one, and those of the other. */
+export function differingMembers(one: object, other: object): readonly [Members, Members] {
+  const pick = (of: object, than: object): Members =>
+    Object.fromEntries(
+      Object.entries(of).filter(
+        ([name, value]) => !modelEqual(value, Object.hasOwn(than, name) && than[name as never]),
+      ),
+    );
+  return [pick(one, other), pick(other, one)];
+}
+
 /** Pointers to all values in a document, the document itself first. */
 export function placesIn(value: unknown, place = ''): readonly string[] {
   if (typeof value !== 'object' || value === null) return [place];

@@ -25,3 +25,13 @@ export function allShown<T extends Thing>(things: Iterable<T>): readonly Shown<T
     return { ...thing, ...own, settings: { ...settings, ...words } } as unknown as Shown<T>;
   });
 }
+
+/** Settings by their names in a gateway document, which changes have too: the status of a server is `status`. */
+export function documentSettings(settings: object = {}): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]: [string, unknown]) => [
+      name === 'state' ? 'status' : name,
+      value,
+    ]),
+  );
+}

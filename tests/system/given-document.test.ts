@@ -109,7 +109,7 @@ describe('the example gateway at SIGHUP', () => {
       await until('the changes are shown', () => gateway.printed().includes(end));
       expect(gateway.printed()).toContain(
         `: 3 changes\n  server.created /servers/two: 127.0.0.1:${String(echo.port)}\n` +
-          '  service.updated /services/Sales: /servers/- = "/servers/two"\n',
+          '  service.updated /services/Sales: servers = ["/servers/one","/servers/two"] (was ["/servers/one"])\n',
       );
       if (args.length === 0)
         expect(gateway.printed()).toContain(`To make these changes: gateway-admin apply ${path}\n`);
@@ -117,7 +117,7 @@ describe('the example gateway at SIGHUP', () => {
       expect(await client.ask('hello')).toBe('one hello');
       write({ servers: [serverEntry('one', echo.port + 1)] });
       hangUp();
-      const moved = `server.updated /servers/one: /port = ${String(echo.port + 1)} (was ${String(echo.port)})\n`;
+      const moved = `server.updated /servers/one: port = ${String(echo.port + 1)} (was ${String(echo.port)})\n`;
       await until('the other port is shown', () => gateway.printed().includes(moved));
       expect(gateway.printed()).toContain('note: one sends its clients to another database.\n');
       expect(await gateway.stop()).toBe(0);
@@ -136,7 +136,7 @@ describe('the example gateway on a document', () => {
   it('runs it with ports of its own choice where the document has 0, and without its sessions', async () => {
     const one = await openEcho('one');
     const gateway = await startOn({
-      format: 1,
+      format: 2,
       gateway: { version: '9.9.9' },
       servers: [serverEntry('one', one.port)],
       services: [
@@ -189,7 +189,7 @@ describe('the example gateway on a document', () => {
   it('refuses an invalid one with every fault and its pointer, and opens nothing', async () => {
     const one = await openEcho('one');
     const ended = await runOn({
-      format: 2,
+      format: 3,
       surprise: true,
       servers: [
         serverEntry('one', one.port),

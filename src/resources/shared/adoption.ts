@@ -1,5 +1,6 @@
 /**
- * Adoption: a running interface takes over the part of a gateway document that can change at run time.
+ * Adoption: a running interface becomes as another configuration, as far as that can change at run time. The other one
+ * comes from a gateway document, from an earlier moment, or from the other nodes of a fleet.
  */
 import { refused, unchanged, type Context, type DecisionOf, type TransitionOf } from '../../core/decision.ts';
 import { formatPointer } from '../../json/pointer.ts';

@@ -25,12 +25,6 @@ import type { State } from '../../snapshot/state.ts';
  */
 export const batchSize = 1000;
 
-/** What one batch closes. */
-interface ClosingBatch<E, F> {
-  readonly event: E;
-  readonly effect: F;
-}
-
 /** Those among which all are that a selection closes. */
 interface Found<T> {
   /** The number of them. */
@@ -44,12 +38,12 @@ interface Found<T> {
 }
 
 /** How sessions are closed, or connections. */
-interface Row<T, E, F> {
+interface Row<T, E> {
   readonly find: (snapshot: State, selection: Selection, idleOf?: Context['idleOf']) => Found<T>;
   /** Gives one as it is in a later snapshot; `undefined` if it has ended by then. */
   readonly again: (item: T, later: State) => T | undefined;
-  /** Makes the event and the effect of a batch. */
-  readonly batchOf: (items: readonly T[], selection: Selection) => ClosingBatch<E, F>;
+  /** Makes the event of a batch. */
+  readonly eventOf: (items: readonly T[], selection: Selection) => E;
 }
 
 /** When a batch is looked at. @internal */
@@ -62,27 +56,27 @@ export interface Look {
 }
 
 /** The functions that close sessions, or connections. @internal */
-export interface Closing<E, F> {
+export interface Closing<E> {
   /** Gives the number of batches, and of all that are closed; `undefined` if only the batches tell that. */
   readonly extentOf: (
     selection: Selection,
     decided: State,
   ) => { readonly batches: number; readonly count: number | undefined };
-  /** Gives a batch, from number 0 on; `undefined` if nothing of it is to be closed. */
-  readonly batchAt: (number: number, selection: Selection, look: Look) => ClosingBatch<E, F> | undefined;
-  /** The event and the effect without what they close. */
-  readonly headOf: (selection: Selection) => ClosingBatch<E, F>;
+  /** Gives the event of a batch, from number 0 on; `undefined` if nothing of it is to be closed. */
+  readonly batchAt: (number: number, selection: Selection, look: Look) => E | undefined;
+  /** The event without what it closes. */
+  readonly headOf: (selection: Selection) => E;
   /** The events of all batches; see the row of the event. */
   readonly eventsOf: (snapshot: State, selection: Selection, idleOf: Context['idleOf']) => Iterable<E>;
 }
 
 /** Makes the functions of a row. @internal */
-export function defineClosing<T, E, F>({ find, again, batchOf }: Row<T, E, F>): Closing<E, F> {
-  const extentOf: Closing<E, F>['extentOf'] = (selection, decided) => {
+export function defineClosing<T, E>({ find, again, eventOf }: Row<T, E>): Closing<E> {
+  const extentOf: Closing<E>['extentOf'] = (selection, decided) => {
     const { size, isExact } = find(decided, selection);
     return { batches: Math.ceil(size / batchSize), count: isExact ? size : undefined };
   };
-  const batchAt: Closing<E, F>['batchAt'] = (number, selection, { decided, present, idleOf }) => {
+  const batchAt: Closing<E>['batchAt'] = (number, selection, { decided, present, idleOf }) => {
     const { range, isWanted } = find(decided, selection, idleOf);
     const wanted = range(number * batchSize, batchSize).filter(isWanted);
     const isLeft = (item: T): boolean => {
@@ -90,17 +84,17 @@ export function defineClosing<T, E, F>({ find, again, batchOf }: Row<T, E, F>): 
       return now !== undefined && isWanted(now);
     };
     const items = present === decided ? wanted : wanted.filter(isLeft);
-    return items.length === 0 ? undefined : deepFreeze(batchOf(items, selection));
+    return items.length === 0 ? undefined : deepFreeze(eventOf(items, selection));
   };
   return {
     extentOf,
     batchAt,
-    headOf: (selection) => batchOf([], selection),
+    headOf: (selection) => eventOf([], selection),
     *eventsOf(snapshot, selection, idleOf) {
       const look = { decided: snapshot, present: snapshot, idleOf };
       for (let number = 0; number < extentOf(selection, snapshot).batches; number += 1) {
         const batch = batchAt(number, selection, look);
-        if (batch !== undefined) yield batch.event;
+        if (batch !== undefined) yield batch;
       }
     },
   };
@@ -120,7 +114,7 @@ export function headOfSelection(selection: Selection): Omit<EventBase, 'type'> {
  */
 export function decideClosing<S extends State & Revisioned, E extends EventBase, F extends EffectBase>(
   events: EventTable<S, E>,
-  { extentOf, batchAt }: Closing<E, F>,
+  { extentOf, batchAt }: Closing<E>,
   snapshot: S,
   { what, resource, where }: Pick<Selection, 'what' | 'resource' | 'where'>,
   context: Context,
@@ -137,5 +131,5 @@ export function decideClosing<S extends State & Revisioned, E extends EventBase,
   const look = { decided: snapshot, present: snapshot, idleOf };
   if (extentOf(closing, snapshot).batches <= 1 && batchAt(0, closing, look) === undefined)
     return unchanged(snapshot, restsOn);
-  return accepted(events, snapshot, restsOn, { ...context, events: [], effects: [], closing });
+  return accepted(events, snapshot, restsOn, { ...context, events: [], closing });
 }

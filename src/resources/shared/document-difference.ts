@@ -3,12 +3,13 @@
  * operator.
  */
 import type { Named } from '../../core/collection.ts';
-import { asShown, storedValue, type Field } from '../../core/field.ts';
+import { changeBetween } from '../../core/change.ts';
+import { asShown, definitionIn, storedValue, type Field } from '../../core/field.ts';
 import { parseLink } from '../../core/link.ts';
 import { nameKey } from '../../core/name.ts';
 import { isSealed, maskSecrets } from '../../core/secret.ts';
 import { formatPointer } from '../../json/pointer.ts';
-import { isArray, isObject, isText, sameJson, type Json, type JsonObject } from '../../json/value.ts';
+import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import {
   collectionOf,
   find,
@@ -161,59 +162,28 @@ interface Pair extends NamedResources, Around {
 
 function fieldDifferences(pair: Pair): readonly DocumentDifference[] {
   const { fields, present, wanted } = pair;
-  return fields.all
-    .filter(({ derived, seen }) => derived !== true && seen !== true)
-    .flatMap((field) => {
-      const then = valueOf(field, wanted);
-      const now = inOrderOf(field, valueOf(field, present), then);
-      if (isSame(comparable(field, now), comparable(field, then))) return [];
-      // An operator reads also what is seen.
-      if (field.wanted === undefined || field.setting === undefined) return placesIn(pair, field, now, then);
-      const [inUse, given] = [present, wanted].map((each) => valueOf(field, asShown(fields, each)));
-      return placesIn(pair, field, inUse, given);
-    });
+  const [now, then] = [definitionIn(fields, present), definitionIn(fields, wanted)];
+  const change = changeBetween(fields, '', now, then);
+  if (change === undefined) return [];
+  const { from = {}, to = {} } = change;
+  return fields.all.flatMap((field) => {
+    const { [field.name]: old } = from;
+    const { [field.name]: next } = to;
+    if (old === undefined && next === undefined) return [];
+    // An operator reads also what is seen.
+    if (field.wanted === undefined || field.setting === undefined) return placesIn(pair, field, old, next);
+    const [inUse, given] = [present, wanted].map((each) => valueOf(field, asShown(fields, each)));
+    return placesIn(pair, field, inUse, given);
+  });
 }
 
 function valueOf(field: Field, resource: ConfiguredEntity): Json | undefined {
   return storedValue(field, resource, resource.settings) as Json | undefined;
 }
 
-/**
- * A list of entries with names, such as listeners, in the order of another list. The order means nothing: what is
- * created again comes last. Every other value as it is.
- *
- * @internal
- */
-export function inOrderOf(
-  { entries }: Field,
-  list: Json | undefined,
-  other: Json | undefined,
-): Json | undefined {
-  if (entries === undefined || list === undefined || other === undefined) return list;
-  if (!isArray(list) || !isArray(other)) return list;
-  const places = new Map(other.map((entry, at) => [keyOfEntry(entry), at]));
-  const placeOf = (entry: Json): number => places.get(keyOfEntry(entry)) ?? other.length;
-  return list.toSorted((one, another) => placeOf(one) - placeOf(another));
-}
-
-function keyOfEntry(entry: Json): string {
-  const name = memberOf(entry, 'name');
-  return isText(name) ? nameKey(name) : '';
-}
-
-/** Links are compared by the keys of their names, because each snapshot spells a name as its document does. */
-function comparable({ links }: Field, value: Json | undefined): Json | undefined {
-  if (links === undefined || value === undefined) return value;
-  return (value as readonly string[]).map((link) => keyOf(link, links));
-}
-
 /** The key of the name in a link; no key of a resource if the link is malformed. @internal */
 export function keyOf(link: string, collection: string): string {
   return nameKey(parseLink(link, collection) ?? '');
-}
-
-function isSame(one: Json | undefined, other: Json | undefined): boolean {
-  return one === other || (one !== undefined && other !== undefined && sameJson(one, other));
 }
 
 /** The differences of a field, one for each place in the field. */
@@ -255,10 +225,6 @@ function obstacleOf(pair: Pair, field: Field, then: Json | undefined): string | 
   return (then as readonly string[]).every((link) => isTaken(link, links, pair)) ? undefined : strayLink;
 }
 
-function memberOf(map: Json | undefined, name: string): Json | undefined {
-  return isObject(map) && Object.hasOwn(map, name) ? map[name] : undefined;
-}
-
 function secretDetail(name: string, now: Json | undefined, then: Json | undefined): string {
   if (now === undefined) return `the document has a ${name}, and none is in use`;
   return then === undefined
@@ -281,7 +247,7 @@ interface Leaf {
 
 /** The differing places of two values: in maps by name, and in lists of named objects by the names of the objects. */
 function leaves(now: Json | undefined, then: Json | undefined, path: Path = []): readonly Leaf[] {
-  if (isSame(now, then)) return [];
+  if (now === then || (now !== undefined && then !== undefined && sameJson(now, then))) return [];
   const [old, next] = [membersOf(now), membersOf(then)];
   if (old === undefined || next === undefined) return [{ path, now, then }];
   return [...new Set([...next.keys(), ...old.keys()])].flatMap((name) => {

@@ -19,6 +19,7 @@ import {
 import type { Fields } from '../../core/field.ts';
 import type { ReportBase, ReportTable } from '../../core/report.ts';
 import { find, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
+import type { Written } from '../../core/change.ts';
 import type { DrainOptions } from './drain-setting.ts';
 import type { KindRoute } from './route.ts';
 
@@ -40,20 +41,29 @@ export interface Kind<S extends State, E extends EventBase, F extends EffectBase
   readonly routes: readonly KindRoute[];
 }
 
-/** How a snapshot, a gateway document and a running interface have the named resources of a kind. @internal */
-export interface NamedResources<S extends State = State> extends Named<ConfiguredEntity> {
+/** How the definitions of a kind change. @internal */
+export interface Changing<
+  S extends State = State,
+  T extends ConfiguredEntity = ConfiguredEntity,
+> extends Named<T> {
   readonly fields: Fields;
+  /** A further change of a snapshot when the links of a resource come or go; left out if there is none. */
+  onLinks?(
+    this: void,
+    snapshot: S,
+    settings: { readonly before: object; readonly after: object },
+    fold: Fold,
+  ): State;
+  /** What the members that a change has written at a time mean for the rest of a resource; left out if nothing. */
+  entered?(this: void, thing: T, written: Written & { readonly at: number }): T;
+}
+
+/** How a snapshot, a gateway document and a running interface have the named resources of a kind. @internal */
+export interface NamedResources<S extends State = State> extends Changing<S> {
   /** The part that a running interface takes over from a gateway document; left out if there is none. */
   readonly adoption?: AdoptionSteps;
   /** How a resource drains; left out if none does. */
   readonly draining?: Draining<State, never>;
-  /** A further change of a snapshot when a resource with links comes or goes; left out if there is none. */
-  onLinks?(
-    this: void,
-    snapshot: S,
-    update: { readonly before: object; readonly after: object },
-    fold: Fold,
-  ): State;
   /** Saves the members of a document entry that are not in the resource; left out if there are none. */
   saveMore?(this: void, snapshot: S, thing: ConfiguredEntity): object;
 }

@@ -5,6 +5,7 @@
  */
 import * as z from 'zod/mini';
 
+import type { Written } from '../../core/change.ts';
 import type { Named, Singular } from '../../core/collection.ts';
 import {
   accepted,
@@ -14,11 +15,11 @@ import {
   type Context,
   type DecisionOf,
   type EffectHead,
-  type EffectTable,
   type EventHead,
   type EventTable,
   type Fold,
 } from '../../core/decision.ts';
+import type { Fields } from '../../core/field.ts';
 import { defineLifecycle, nextState } from '../../core/lifecycle.ts';
 import type { ReportTable } from '../../core/report.ts';
 import { linkTo } from '../../core/link.ts';
@@ -27,7 +28,8 @@ import { cutToBytes } from '../../core/text.ts';
 import { sameJson, type Json } from '../../json/value.ts';
 import { quoted } from '../../problem.ts';
 import { linkOf, replace, shownVersion, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
-import type { About, AdoptionSteps } from './kind.ts';
+import { foldOf } from './change-fold.ts';
+import type { About, AdoptionSteps, Changing } from './kind.ts';
 import { finder, linkOfCollection, lookUp, reported } from './look-up.ts';
 import { commandRoute, endpointOf, type KindRoute } from './route.ts';
 
@@ -94,18 +96,27 @@ interface Reported {
   readonly started?: number;
 }
 
+/** What a start or a stop changes. A start of what has failed has `started` in both. @internal */
+interface StateWritten {
+  /** The state before. */
+  readonly from: { readonly state: WantedState };
+  /** The state after. */
+  readonly to: { readonly state: WantedState };
+}
+
 /** The events of a lifecycle. @internal */
 export type LifecycleEvent<K extends string> = About<K> &
-  (EventHead<`${K}.started` | `${K}.stopped`> | (EventHead<`${K}.reported`> & Reported));
+  ((EventHead<`${K}.started` | `${K}.stopped`> & StateWritten) | (EventHead<`${K}.reported`> & Reported));
 
 /**
- * The effects of a lifecycle. A start says from which state: a start of a failed service or monitor is not undone,
- * because the service or monitor was wanted before the command.
+ * The effects of a lifecycle. A start of a failed service or monitor is not undone, because the service or monitor was
+ * wanted before the command: `from` says so.
  *
  * @internal
  */
 export type LifecycleEffect<K extends string> = About<K> &
-  ((EffectHead<`${K}.start`> & { readonly from: 'stopped' | 'failed' }) | EffectHead<`${K}.stop`>);
+  EffectHead<`${K}.start` | `${K}.stop`> &
+  StateWritten;
 
 /** The decision of a lifecycle. */
 type LifecycleDecision<S, K extends string> = DecisionOf<S, LifecycleEvent<K>, LifecycleEffect<K>>;
@@ -168,42 +179,22 @@ type Instead<S> = (
 
 type Command = 'start' | 'stop';
 
-interface LifecycleHooks<S, T extends Lived> {
-  readonly instead?: Instead<S>;
-  /** Keeps a started resource consistent. */
-  readonly onStart?: (this: void, thing: T) => T;
-  /** What is seen of a start at a time, in milliseconds since 1970-01-01T00:00:00Z. */
-  readonly seenStart?: (this: void, at: number) => T['seen'];
-}
-
 /**
  * Creates the lifecycle of a kind: its events, and the undo of each event.
  *
  * @param named - the collection of the kind
- * @param hooks - `instead` decides a command about a thing that drains
+ * @param instead - decides a command about a thing that drains
  * @internal
  */
 export function lifecycleOf<S extends State, K extends Singular, T extends Lived = Lived>(
-  named: Named<T, K>,
-  { instead, onStart = (thing) => thing, seenStart = () => ({}) }: LifecycleHooks<S, T> = {},
+  named: Changing<S, T> & Named<T, K>,
+  instead?: Instead<S>,
 ): KindLifecycle<S, K> {
   const kind = named.singular;
+  const evolve = foldOf(named);
   const events = {
-    [`${kind}.started`]: {
-      origin: 'command',
-      effect: `${kind}.start`,
-      revert: opposite('stop'),
-      // What was seen before belongs to an earlier run.
-      evolve: wants((before, at) =>
-        onStart({ ...before, state: 'started', seen: Object.freeze(seenStart(at)) }),
-      ),
-    },
-    [`${kind}.stopped`]: {
-      origin: 'command',
-      effect: `${kind}.stop`,
-      revert: opposite('start'),
-      evolve: wants((before) => ({ ...before, state: 'stopped', seen: withoutFailure(before.seen) })),
-    },
+    [`${kind}.started`]: { origin: 'command', effect: `${kind}.start`, revert: opposite('stop'), evolve },
+    [`${kind}.stopped`]: { origin: 'command', effect: `${kind}.stop`, revert: opposite('start'), evolve },
     [`${kind}.reported`]: { origin: 'report', evolve: sees },
   };
   // The cast is needed because the compiler does not see that the computed keys are the event types of the kind.
@@ -211,13 +202,11 @@ export function lifecycleOf<S extends State, K extends Singular, T extends Lived
   return machine;
 
   function opposite(command: Command) {
-    return (snapshot: S, event: About<K>, context: Context): LifecycleDecision<S, K> =>
-      decideLifecycle(machine, command, snapshot, event[kind], context);
-  }
-
-  function wants(copy: (before: T, at: number) => T) {
-    return (snapshot: S, event: About<K> & { readonly at: number }, fold: Fold): S =>
-      replace(snapshot, named, event[kind], fold, (before) => copy(before, event.at));
+    return (snapshot: S, event: About<K> & StateWritten, context: Context): LifecycleDecision<S, K> =>
+      // What had failed was wanted before.
+      event.from.state === event.to.state
+        ? unchanged(snapshot, [linkTo(named.collection, event[kind])])
+        : decideLifecycle(machine, command, snapshot, event[kind], context);
   }
 
   function sees(snapshot: S, event: About<K> & Reported & { readonly at: number }, fold: Fold): S {
@@ -225,12 +214,33 @@ export function lifecycleOf<S extends State, K extends Singular, T extends Lived
       // No report changes what is stopped; see the table `lifecycle`.
       if (before.state === 'stopped') return before;
       const { state, started } = event;
-      const start = started === undefined ? {} : seenStart(started);
+      const start = started === undefined ? {} : seenOfStart(named.fields, started);
       const seen =
         state === 'failed' ? failing(before.seen, event) : { ...withoutFailure(before.seen), ...start };
       return sameJson(seen as Json, before.seen as Json) ? before : { ...before, seen: Object.freeze(seen) };
     });
   }
+}
+
+/**
+ * A resource whose state a change has written: of a new run, nothing is seen but its start, and of a stopped one no
+ * failure.
+ *
+ * @internal
+ */
+export function withState<T extends Lived>(
+  fields: Fields,
+  thing: T,
+  { to: { state }, at }: Written & { readonly at: number },
+): T {
+  if (state === undefined) return thing;
+  const seen = state === 'started' ? Object.freeze(seenOfStart(fields, at)) : withoutFailure(thing.seen);
+  return { ...thing, seen };
+}
+
+/** What is seen of a start at a time, in milliseconds since 1970-01-01T00:00:00Z. */
+function seenOfStart({ seen: { rest } }: Fields, at: number): Seen {
+  return rest.some(({ name }) => name === 'started') ? { started: at } : {};
 }
 
 /** What is seen of a failure. A reason stays as long as the failure, and a start that was assumed was none. */
@@ -249,25 +259,6 @@ type Seen = SeenRun & { readonly started?: number; readonly startAssumed?: true 
 function withoutFailure<T extends SeenRun>(seen: T): T {
   const { state: _state, state_reason: _reason, state_since: _since, ...rest } = seen;
   return Object.freeze(rest) as T;
-}
-
-/** Gives the undo of the effects of a lifecycle: start undoes stop, stop undoes start. @internal */
-export function lifecycleEffects<K extends Singular>({
-  singular: kind,
-}: Named<Lived, K>): EffectTable<LifecycleEffect<K>> {
-  const effects = {
-    [`${kind}.start`]: {
-      aspect: 'state',
-      undo: ({ from, ...effect }: { readonly from: string }) =>
-        from === 'stopped' ? { ...effect, type: `${kind}.stop` } : undefined,
-      confirms: ({ [kind]: key }: About<K>) => ({ type: `${kind}.reported`, [kind]: key, state: 'started' }),
-    },
-    [`${kind}.stop`]: {
-      aspect: 'state',
-      undo: (effect: object) => ({ ...effect, type: `${kind}.start`, from: 'stopped' }),
-    },
-  };
-  return effects as unknown as EffectTable<LifecycleEffect<K>>;
 }
 
 /** Gives the events that follow from the reports of a lifecycle. @internal */
@@ -340,13 +331,10 @@ export function decideMove<S extends State, K extends Singular>(
   const present = shownState(thing);
   const state = nextState(lifecycle, present, command);
   if (state === present) return unchanged(snapshot, [resource]);
-  const about = { [kind]: thing.key };
-  const event = { type: `${kind}.${state}`, ...eventHead(resource, context), ...about };
-  const from = command === 'start' ? { from: present } : {};
-  const effect = { type: `${kind}.${command}`, resource, ...about, ...from };
-  // The casts are needed because a computed member is lost on the types.
-  const change = { events: [event] as never, effects: [effect] as never };
-  return accepted(events, snapshot, [resource], change);
+  const written = { from: { state: thing.state }, to: { state } };
+  const event = { type: `${kind}.${state}`, ...eventHead(resource, context), [kind]: thing.key, ...written };
+  // The cast is needed because a computed member is lost on the types.
+  return accepted(events, snapshot, [resource], { events: [event] as never });
 }
 
 /** Creates the steps of an adoption that stop and start a thing, as a gateway document wants it. @internal */

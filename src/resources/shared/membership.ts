@@ -14,21 +14,20 @@ import {
   type Context,
   type DecisionOf,
   type EffectBase,
-  type EffectHead,
   type EffectTable,
   type EventBase,
-  type EventHead,
   type EventTable,
   type Fold,
   type TransitionOf,
 } from '../../core/decision.ts';
-import { saveFields, type Field, type Fields } from '../../core/field.ts';
+import { changeBetween, withoutMarks } from '../../core/change.ts';
+import { definitionIn, type Field, type Fields } from '../../core/field.ts';
 import { hasSecret } from '../../core/secret.ts';
 import { mapEntries, misplacedFaults } from '../../core/secret-entry.ts';
 import { oneForEachPointer, parseShape } from '../../core/shape.ts';
 import { initialVersion, nextVersion } from '../../core/version.ts';
 import { formatPointer } from '../../json/pointer.ts';
-import { isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
+import { assertText, isObject, type Json, type JsonObject } from '../../json/value.ts';
 import { ok, problem, problemOf, quoted, type Fault, type Problem, type Result } from '../../problem.ts';
 import { checkEntry, loadEntity, reservedFaults } from '../../snapshot/entry.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
@@ -42,29 +41,28 @@ import {
   type ConfiguredEntity,
   type State,
 } from '../../snapshot/state.ts';
-import { inOrderOf } from './document-difference.ts';
 import { takeStep, type About, type NamedResources } from './kind.ts';
 import { linkOfCollection, unresolvedCollections } from './look-up.ts';
 import { asBroughtBack, broughtBack } from './returning-drain.ts';
-import { detachAll, detachingSteps, linksOf, openOn, refusalInUse } from './use.ts';
-
-/** The events of a creation and of a deletion. `D` is the entry of the resource in a gateway document. @internal */
-export type MembershipEvent<K extends string, D> = About<K> &
-  EventHead<`${K}.created` | `${K}.deleted`> & {
-    /** The whole entry of the resource in a gateway document; a service or monitor in it is stopped. */
-    readonly definition: D;
-  };
+import { detachAll, detachingSteps, linksOf, refusalInUse } from './use.ts';
 
 /**
- * The effects of a creation and of a deletion: the host must create or delete the resource of `definition`.
+ * What a creation or a deletion changes. `D` is the whole entry of the resource in a gateway document; a service or
+ * monitor in it is stopped.
  *
  * @internal
  */
-export type MembershipEffect<K extends string, D> = About<K> &
-  EffectHead<`${K}.create` | `${K}.delete`> & {
-    /** The whole entry of the resource in a gateway document; a service or monitor in it is stopped. */
-    readonly definition: D;
-  };
+type WholeChange<K extends string, D, Creation extends string, Deletion extends string> = About<K> &
+  (
+    | { readonly type: `${K}.${Creation}`; readonly to: D }
+    | { readonly type: `${K}.${Deletion}`; readonly from: D }
+  );
+
+/** The events of a creation and of a deletion. @internal */
+export type MembershipEvent<K extends string, D> = EventBase & WholeChange<K, D, 'created', 'deleted'>;
+
+/** The effects of a creation and of a deletion: the host must create or delete the resource. @internal */
+export type MembershipEffect<K extends string, D> = EffectBase & WholeChange<K, D, 'create', 'delete'>;
 
 /**
  * The options of {@link deleteResource}.
@@ -105,7 +103,7 @@ export interface Membership<S extends State> {
  * Creates the membership of the kinds that a document configures.
  *
  * @param events - the table of all events; gets the rows of the membership
- * @param effects - the table of all effects; gets the rows of the membership
+ * @param effects - the table of all effects
  * @param kinds - the kinds
  * @internal
  */
@@ -123,7 +121,7 @@ export function membershipOf<S extends State>(
       const resources = [linkOfCollection(named), link, ...linksOf(named, wanted)];
       const present = find(snapshot, named, wanted.key);
       if (present === undefined)
-        return accepted(events, snapshot, resources, changesOf('create', named, wanted, context));
+        return accepted(events, snapshot, resources, changesOf('created', named, wanted, context));
       const differing = differingFields(named, present, wanted);
       return differing.length === 0
         ? unchanged(snapshot, resources)
@@ -136,7 +134,7 @@ export function membershipOf<S extends State>(
       const resources = [linkOfCollection(named), linkOf(named.collection, thing)];
       const problem = refusalInUse(snapshot, kinds, named, thing);
       return problem === undefined
-        ? accepted(events, snapshot, resources, changesOf('delete', named, thing, context))
+        ? accepted(events, snapshot, resources, changesOf('deleted', named, thing, context))
         : refused(snapshot, problem, resources);
     };
 
@@ -163,30 +161,25 @@ export function membershipOf<S extends State>(
       return (steps.length === 0 ? drop : combine([...steps, drop]))(snapshot, context);
     },
   };
-  for (const named of kinds) {
-    Object.assign(events, eventRows(named, membership, kinds));
-    Object.assign(effects, effectRows(named));
-  }
+  for (const named of kinds) Object.assign(events, eventRows(named, membership, kinds));
   return membership;
 }
 
-/** The event and the effect of a creation or deletion. */
+/** The creation or deletion of a resource. */
 function changesOf(
-  verb: 'create' | 'delete',
+  verb: 'created' | 'deleted',
   named: NamedResources,
   thing: ConfiguredEntity,
   context: Context,
-): Changes<EventBase, EffectBase> {
+): Pick<Changes<EventBase, never>, 'events'> {
   const { collection, singular: kind } = named;
-  const resource = linkOf(collection, thing);
-  const about = { [kind]: thing.key, definition: definitionOf(named, thing) };
-  const event = { type: `${kind}.${verb}d`, ...eventHead(resource, context), ...about };
-  const effect = { type: `${kind}.${verb}`, resource, ...about };
-  return { events: [event], effects: [effect] };
+  const head = { type: `${kind}.${verb}`, ...eventHead(linkOf(collection, thing), context) };
+  const side = verb === 'created' ? 'to' : 'from';
+  return { events: [{ ...head, [kind]: thing.key, [side]: definitionOf(named, thing) }] };
 }
 
 /** An event of this file. The compiler loses the computed member with the key of the resource. */
-type Defined = EventBase & Readonly<Record<string, string>> & { readonly definition?: JsonObject };
+type Defined = EventBase & Readonly<Record<string, string>> & Partial<Record<'from' | 'to', JsonObject>>;
 
 function eventRows<S extends State>(
   named: NamedResources<S>,
@@ -197,19 +190,27 @@ function eventRows<S extends State>(
   const created = {
     origin: 'command',
     effect: `${kind}.create`,
-    revert(snapshot: S, { [kind]: key = '', definition = {} }: Defined, context: Context): DecisionOf<S> {
+    revert(
+      snapshot: S,
+      { resource, [kind]: key = '', to: definition = {} }: Defined,
+      context: Context,
+    ): DecisionOf<S> {
       const thing = find(snapshot, named, key);
       if (thing === undefined) return unchanged(snapshot, [linkOfCollection(named)]);
-      if (isDefinedAs(named, thing, asBroughtBack(definition, context.now, thing.settings)))
+      const asCreated = asBroughtBack(definition, context.now, thing.settings);
+      if (changeBetween(named.fields, resource, definitionOf(named, thing), asCreated) === undefined)
         return membership.delete(named, thing, {}, snapshot, context);
       const detail =
         `The ${kind} ${quoted(thing.name)} is not as it was created. ` +
         `To remove it all the same, delete it: DELETE ${linkOf(collection, thing)}.`;
       return refused(snapshot, problem('patch-test-failed', detail), [linkOf(collection, thing)]);
     },
-    evolve(snapshot: S, { [kind]: key = '', definition = {} }: Defined, fold: Fold): S {
+    evolve(snapshot: S, { [kind]: key = '', to: definition = {} }: Defined, fold: Fold): S {
       if (find(snapshot, named, key) !== undefined) return snapshot;
-      const thing = Object.freeze(loadEntity(named.fields, definition, nextVersion(initialVersion, fold)));
+      // Also of a redacted event: without its secrets.
+      const entry = withoutMarks(definition);
+      assertText(entry['name'], 'The name of a created resource');
+      const thing = Object.freeze(loadEntity(named.fields, entry, nextVersion(initialVersion, fold)));
       const next = withSessions(put(snapshot, named, thing, fold), fold, (table, within) =>
         table.withKey(collection, key, within),
       );
@@ -219,8 +220,7 @@ function eventRows<S extends State>(
   const deleted = {
     origin: 'command',
     effect: `${kind}.delete`,
-    revert(snapshot: S, { resource, definition }: Defined, context: Context): DecisionOf<S> {
-      if (definition === undefined) return refused(snapshot, withoutDefinition, [linkOfCollection(named)]);
+    revert(snapshot: S, { resource, from: definition = {} }: Defined, context: Context): DecisionOf<S> {
       const { settings, notes } = broughtBack(resource, definition, context.now);
       return membership.combine([
         () => unchanged(snapshot, [], notes),
@@ -244,39 +244,6 @@ function eventRows<S extends State>(
   >;
 }
 
-const withoutDefinition = problem(
-  'patch-malformed',
-  'The event has no definition. Pass the event as it was published, with its secrets.',
-);
-
-function effectRows(named: NamedResources): EffectTable<EffectBase> {
-  const { singular: kind } = named;
-  const row = (inverse: string): object => ({
-    aspect: 'membership',
-    undo: (effect: EffectBase) => ({ ...effect, type: `${kind}.${inverse}` }),
-  });
-  const rows = {
-    [`${kind}.create`]: {
-      ...row('delete'),
-      settlesFirst: true,
-      // Nobody has looked yet at a server that is there again.
-      confirms: ({ [kind]: key, definition: { status } = {} }: Defined & Readonly<Record<string, unknown>>) =>
-        status && { type: `${kind}.reported`, [kind]: key, status: [] },
-    },
-    [`${kind}.delete`]: {
-      ...row('create'),
-      deletes: true,
-      undoRestsOn: ({ definition = {} }: Defined) => linksOf(named, { settings: definition }),
-      obstacle(snapshot: State, { [kind]: key = '' }: Readonly<Record<string, string>>) {
-        const thing = find(snapshot, named, key);
-        const open = thing && openOn(snapshot, named, thing);
-        return open && `The ${kind} ${quoted(thing.name)} ${open.detail}.`;
-      },
-    },
-  };
-  return rows as unknown as EffectTable<EffectBase>;
-}
-
 /** Lets the kind change the snapshot further if the links of a resource have come or gone. */
 function relinked<S extends State>(
   { onLinks }: NamedResources<S>,
@@ -294,23 +261,9 @@ function withoutLinks({ fields }: NamedResources, { settings }: ConfiguredEntity
 
 /** The definition of a resource: its entry in a document, without what belongs to a life of the gateway. @internal */
 export function definitionOf(named: NamedResources, thing: ConfiguredEntity): JsonObject {
-  const entry = configurationOf(named, thing);
+  const entry = definitionIn(named.fields, thing);
   // What starts is created first, so that no report can come before.
   return named.adoption?.start === undefined ? entry : { ...entry, state: 'stopped' };
-}
-
-function isDefinedAs(named: NamedResources, thing: ConfiguredEntity, definition: JsonObject): boolean {
-  const present = definitionOf(named, thing);
-  const ordered = named.fields.all.flatMap((field): [string, Json][] => {
-    const { name } = field;
-    const value = inOrderOf(field, present[name], definition[name]);
-    return value === undefined ? [] : [[name, value]];
-  });
-  return sameJson(Object.fromEntries(ordered), definition);
-}
-
-function configurationOf({ fields }: NamedResources, thing: ConfiguredEntity): JsonObject {
-  return saveFields(fields, thing, thing.settings) as JsonObject;
 }
 
 /**
@@ -322,14 +275,13 @@ function differingFields(
   present: ConfiguredEntity,
   wanted: ConfiguredEntity,
 ): readonly Field[] {
-  const [now, then] = [configurationOf(named, present), configurationOf(named, wanted)];
-  return named.fields.all.filter((field) => {
-    const { [field.name]: old = null } = now;
-    const { [field.name]: given = null } = then;
-    return (
-      field.patched !== false && (hasSecret(given) || !sameJson(inOrderOf(field, old, given) ?? null, given))
-    );
-  });
+  const { fields } = named;
+  const [now, then] = [definitionIn(fields, present), definitionIn(fields, wanted)];
+  const { from, to } = changeBetween(fields, '', now, then) ?? {};
+  const names = new Set(Object.keys({ ...from, ...to }));
+  return fields.all.filter(
+    ({ name, patched }) => patched !== false && (names.has(name) || hasSecret(then[name] ?? null)),
+  );
 }
 
 function exists(named: NamedResources, present: ConfiguredEntity, differing: readonly Field[]): Problem {

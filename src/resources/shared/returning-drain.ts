@@ -7,9 +7,9 @@ import type { Named } from '../../core/collection.ts';
 import type { Context } from '../../core/decision.ts';
 import type { Note } from '../../core/note.ts';
 import { parseInstant } from '../../core/time.ts';
-import type { Operation, ParsedOperation } from '../../json/patch.ts';
-import { sameJson, type Json } from '../../json/value.ts';
+import { sameJson } from '../../json/value.ts';
 import { drainingIn, drains, find, linkOf, put, type State } from '../../snapshot/state.ts';
+import type { Written } from '../../core/change.ts';
 import type { AnyDrain, Drainable } from './drain.ts';
 
 /** Settings that a change brings back, and the note about a deadline that they have lost. @internal */
@@ -47,68 +47,28 @@ export function broughtBack<T extends object>(
  * A definition as it is in use, if a drain in it has come back without its deadline; see {@link broughtBack}. @internal
  */
 export function asBroughtBack<T extends object>(definition: T, now: number, present: object): T {
-  return drainIn(present)?.until === undefined ? withoutPassed(definition, now) : definition;
-}
-
-/**
- * The inverse of a change of settings, with a drain as a whole: an undo brings back a whole deadline, or none.
- *
- * @internal
- */
-export function withWholeDrain(
-  before: object,
-  after: object,
-  inverse: readonly Operation[],
-): readonly Operation[] {
-  const [old, now] = [drainIn(before), drainIn(after)];
-  const others = inverse.filter(({ path }) => !path.startsWith('/drain/'));
-  if (old === undefined || now === undefined || others.length === inverse.length) return inverse;
-  return [
-    ...others,
-    { op: 'test', path: '/drain', value: now },
-    { op: 'replace', path: '/drain', value: old },
-  ];
-}
-
-/**
- * The inverse of an update, if a drain in use has come back without its deadline: the inverse expects and brings back
- * no deadline that has passed. See {@link broughtBack}.
- *
- * @internal
- */
-export function inverseAsBroughtBack(
-  inverse: readonly ParsedOperation[],
-  now: number,
-  present: object,
-): readonly ParsedOperation[] {
   const drain = drainIn(present);
-  if (drain === undefined || drain.until !== undefined) return inverse;
-  return inverse.map((operation) => {
-    const { path, value } = operation;
-    const isDrain = path.length === 1 && path[0] === 'drain' && value !== undefined;
-    return isDrain ? { ...operation, value: drainBroughtBack(value, now) } : operation;
-  });
+  return drain !== undefined && drain.until === undefined ? withoutPassed(definition, now) : definition;
 }
 
 /**
  * Whether nothing is left of an update: it has set a deadline only, and that deadline has passed, and the one before
  * too. An update that has taken the deadline away stays in force.
  *
- * @param inverse - the inverse of the update
  * @param present - the settings in use
  * @internal
  */
-export function isOver(inverse: readonly Operation[], now: number, present: object): boolean {
+export function isOver({ from, to }: Written, now: number, present: object): boolean {
   const drain = drainIn(present);
-  if (drain === undefined || drain.until !== undefined) return false;
-  return inverse.every((operation) => {
-    if (operation.path !== '/drain' || !('value' in operation)) return false;
-    const back = drainBroughtBack(operation.value, now);
-    return sameJson(back, drain) && (operation.op !== 'test' || back !== operation.value);
-  });
+  const [before, after] = [drainIn(from), drainIn(to)];
+  if (drain === undefined || drain.until !== undefined || before === undefined || after === undefined)
+    return false;
+  if (Object.keys({ ...from, ...to }).length > 1) return false;
+  const [old, left] = [before, after].map((each) => drainBroughtBack(each, now));
+  return left !== after && [old, left].every((each) => each !== undefined && sameJson(each, drain));
 }
 
-function drainBroughtBack(drain: Json, now: number): Json {
+function drainBroughtBack(drain: AnyDrain, now: number): AnyDrain {
   return withoutPassed({ drain }, now).drain;
 }
 

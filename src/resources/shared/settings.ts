@@ -1,6 +1,7 @@
 /**
  * Settings: the JSON Patch of a resource, its event and effect, and its undo, for every kind with settings.
  */
+import { conflicts, merged, type Written } from '../../core/change.ts';
 import type { Named, Singular } from '../../core/collection.ts';
 import {
   accepted,
@@ -10,60 +11,49 @@ import {
   type Context,
   type DecisionOf,
   type EffectHead,
-  type EffectTable,
   type EventHead,
   type EventTable,
-  type Fold,
 } from '../../core/decision.ts';
-import { shownSettings, type Fields } from '../../core/field.ts';
+import { membersIn, settingsIn, shownSettings, type Fields, type PartsForm } from '../../core/field.ts';
 import type { SealedOperation } from '../../core/patch-rule.ts';
 import {
   adoptSettings,
   patchSettings,
   patchViewOf,
-  revertSettings,
   withSecretEntries,
-  type Patched,
   type PatchHooks,
   type PatchView,
 } from '../../core/patch-view.ts';
 import type { Note } from '../../core/note.ts';
+import { isTextList, type FindName } from '../../core/reference.ts';
 import { sealOperations } from '../../core/seal.ts';
-import { parseShape, type ObjectShape } from '../../core/shape.ts';
+import { oneForEachPointer, parseShape, type ObjectShape } from '../../core/shape.ts';
 import { createTimeFormat } from '../../core/time.ts';
-import {
-  invertUpdate,
-  mergeUpdate,
-  type Changed,
-  type ReversibleUpdate,
-  type Update,
-} from '../../core/update.ts';
+import { updateBetween, type Update } from '../../core/update.ts';
 import { commandQuery, patchMediaTypes, type Route } from '../../http/route.ts';
-import { copyOperations, parseOperations, type Operation, type ParsedOperation } from '../../json/patch.ts';
-import { assertObject, type JsonObject } from '../../json/value.ts';
-import { fail, ok, problemOf, type Result } from '../../problem.ts';
+import { copyOperations, parseOperations, type Operation } from '../../json/patch.ts';
+import { isObject, type Json, type JsonObject } from '../../json/value.ts';
+import { ok, problem, problemOf, type Fault, type Problem, type Result } from '../../problem.ts';
+import { reservedFaults } from '../../snapshot/entry.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
-import {
-  find,
-  linkOf,
-  nameFinder,
-  replace,
-  shownVersion,
-  type ConfiguredEntity,
-  type State,
-} from '../../snapshot/state.ts';
-import type { About, AdoptionSteps } from './kind.ts';
+import { linkOf, nameFinder, shownVersion, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
+import { foldOf } from './change-fold.ts';
+import type { About, AdoptionSteps, Changing } from './kind.ts';
 import { finder, linkOfCollection, lookUp, unresolvedCollections } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
-import { broughtBack, inverseAsBroughtBack } from './returning-drain.ts';
+import { asBroughtBack, broughtBack } from './returning-drain.ts';
 import { endpointOf, type KindRoute } from './route.ts';
 import { linksIn } from './use.ts';
 
 /** The event of a change of settings. @internal */
-export type UpdateEvent<K extends string, T> = About<K> & EventHead<`${K}.updated`> & ReversibleUpdate<T>;
+export type UpdateEvent<K extends string, T extends object> = About<K> &
+  EventHead<`${K}.updated`> &
+  Update<T>;
 
 /** The effect of a change of settings. @internal */
-export type UpdateEffect<K extends string, T> = About<K> & EffectHead<`${K}.update`> & Update<T>;
+export type UpdateEffect<K extends string, T extends object> = About<K> &
+  EffectHead<`${K}.update`> &
+  Update<T>;
 
 /** The parts of the settings of a kind that do not follow from its fields. */
 interface Rules<S extends State, T extends ConfiguredEntity> extends PatchHooks<T['settings']> {
@@ -71,82 +61,72 @@ interface Rules<S extends State, T extends ConfiguredEntity> extends PatchHooks<
   readonly answerShape?: ObjectShape;
   /** Gives the representation, which is the answer to a patch. A `test` may read its fields. */
   represent(this: void, snapshot: S, thing: T, rendering: Rendering): object;
-  /**
-   * Applies an update to a copy of a resource that may have changed since the decision. Default: {@link mergeUpdate}.
-   */
-  merge?(this: void, present: T, update: Changed<T['settings']> & { readonly at: number }): T;
-  /** A further change of the snapshot together with the settings. */
-  after?(this: void, snapshot: S, update: Changed<T['settings']>, fold: Fold): S;
 }
 
 /** The settings of a kind. `S` is the snapshot, and `T` a resource. @internal */
-export interface KindSettings<S extends State, T extends ConfiguredEntity, K extends Singular> extends Rules<
-  S,
-  T
-> {
+export interface KindSettings<
+  S extends State,
+  T extends ConfiguredEntity,
+  K extends Singular,
+  M extends object = T['settings'],
+> extends Rules<S, T> {
   readonly named: Named<T, K>;
   readonly fields: Fields;
   readonly view: PatchView<T['settings']>;
-  readonly events: EventTable<S, UpdateEvent<K, T['settings']>>;
-  readonly effects: EffectTable<UpdateEffect<K, T['settings']>>;
+  readonly events: EventTable<S, UpdateEvent<K, M>>;
 }
 
-/** Creates the settings of a kind: the patch view, the event and the effect of an update. @internal */
-export function settingsOf<S extends State, T extends ConfiguredEntity, K extends Singular>(
-  named: Named<T, K>,
-  fields: Fields,
-  rules: Rules<S, T>,
-): KindSettings<S, T, K> {
-  const kind = named.singular;
-  const { merge = withUpdate, after = (snapshot: S) => snapshot } = rules;
+/**
+ * Creates the settings of a kind: the patch view, the event and the effect of an update. `M` has the settings by the
+ * names of their fields.
+ *
+ * @internal
+ */
+export function settingsOf<
+  S extends State,
+  T extends ConfiguredEntity,
+  K extends Singular,
+  M extends object = T['settings'],
+>(named: Changing<S, T> & Named<T, K>, rules: Rules<S, T>): KindSettings<S, T, K, M> {
+  const { singular: kind, fields } = named;
   const updated = {
     origin: 'command',
     effect: `${kind}.update`,
-    revert: (snapshot: S, event: UpdateEvent<K, T['settings']>, context: Context) =>
+    revert: (snapshot: S, event: AnyUpdate<K>, context: Context) =>
       revertUpdate(settings, snapshot, event, context),
-    evolve(snapshot: S, event: UpdateEvent<K, T['settings']>, fold: Fold) {
-      const key = event[kind];
-      // Also if the resource is gone: an event from a store can be damaged.
-      for (const each of [event.before, event.after]) assertObject(each, 'The settings');
-      // Read first: a fold changes the collection in place.
-      const then = find(snapshot, named, key);
-      const next = replace(snapshot, named, key, fold, (present) => merge(present, event));
-      const now = find(next, named, key);
-      return then && now ? after(next, { before: then.settings, after: now.settings }, fold) : next;
-    },
+    evolve: foldOf(named),
   };
   // The casts are needed because the compiler does not see that the computed keys are the types of the kind.
-  const settings: KindSettings<S, T, K> = {
+  const settings: KindSettings<S, T, K, M> = {
     ...rules,
     named,
     fields,
     view: patchViewOf<T['settings']>(fields, rules),
-    events: { [`${kind}.updated`]: updated } as unknown as KindSettings<S, T, K>['events'],
-    effects: {
-      [`${kind}.update`]: { aspect: 'settings', undo: invertUpdate },
-    } as unknown as KindSettings<S, T, K>['effects'],
+    events: { [`${kind}.updated`]: updated } as unknown as KindSettings<S, T, K, M>['events'],
   };
   return settings;
 }
 
-/** A copy of a resource with an update of its settings. @internal */
-export function withUpdate<T extends ConfiguredEntity>(present: T, update: Changed<T['settings']>): T {
-  return { ...present, settings: Object.freeze(mergeUpdate(present.settings, update)) };
-}
+/** An update of a resource of a kind, of which only the fields say what the members are. */
+type AnyUpdate<K extends string> = About<K> & { readonly resource: string } & Update<object>;
 
 /** The decision about a change of settings. */
-type UpdateDecision<S, T extends ConfiguredEntity, K extends Singular> = DecisionOf<
+type UpdateDecision<S, K extends Singular, M extends object> = DecisionOf<
   S,
-  UpdateEvent<K, T['settings']>,
-  UpdateEffect<K, T['settings']>
+  UpdateEvent<K, M>,
+  UpdateEffect<K, M>
 >;
 
-/** The patch view in which the secret parameters of a snapshot are secret. */
-function viewIn<S extends State, T extends ConfiguredEntity, K extends Singular>(
-  { view }: KindSettings<S, T, K>,
+/** What the settings of a patch are checked with: the patch view with the secret parameters, and all names. */
+function around<S extends State, T extends ConfiguredEntity, K extends Singular, M extends object>(
+  { view }: KindSettings<S, T, K, M>,
   snapshot: S,
-): PatchView<T['settings']> {
-  return snapshot.secretParameters === undefined ? view : withSecretEntries(view, isSecretIn(snapshot));
+): { readonly view: PatchView<T['settings']>; readonly names: FindName } {
+  const hasSecrets = snapshot.secretParameters !== undefined;
+  return {
+    view: hasSecrets ? withSecretEntries(view, isSecretIn(snapshot)) : view,
+    names: nameFinder(snapshot),
+  };
 }
 
 const utc = createTimeFormat('UTC');
@@ -155,13 +135,18 @@ const utc = createTimeFormat('UTC');
 export const valueLimits = { depth: 30 };
 
 /** Decides a patch from a program: one event and one effect, unchanged, or refused with every fault. @internal */
-export function decidePatch<S extends State, T extends ConfiguredEntity, K extends Singular>(
-  settings: KindSettings<S, T, K>,
+export function decidePatch<
+  S extends State,
+  T extends ConfiguredEntity,
+  K extends Singular,
+  M extends object,
+>(
+  settings: KindSettings<S, T, K, M>,
   snapshot: S,
   name: string,
   operations: readonly Operation[],
   context: Context,
-): UpdateDecision<S, T, K> {
+): UpdateDecision<S, K, M> {
   const parsed = copyOperations(operations, valueLimits);
   if (!parsed.ok) return refused(snapshot, parsed.problem);
   const found = lookUp(snapshot, settings.named, name);
@@ -169,82 +154,96 @@ export function decidePatch<S extends State, T extends ConfiguredEntity, K exten
   return decideFound(settings, snapshot, found.value, parsed.value, context);
 }
 
-function decideFound<S extends State, T extends ConfiguredEntity, K extends Singular>(
-  settings: KindSettings<S, T, K>,
+function decideFound<S extends State, T extends ConfiguredEntity, K extends Singular, M extends object>(
+  settings: KindSettings<S, T, K, M>,
   snapshot: S,
   found: T,
   operations: readonly SealedOperation[],
   context: Context,
-): UpdateDecision<S, T, K> {
+): UpdateDecision<S, K, M> {
   const thing = asPatched(settings, found);
   const shown = (): JsonObject =>
     settings.represent(snapshot, found, { times: context.times ?? utc }) as unknown as JsonObject;
-  const patched = patchSettings(
-    viewIn(settings, snapshot),
-    shown,
-    thing.settings,
-    operations,
-    nameFinder(snapshot),
-  );
+  const { view, names } = around(settings, snapshot);
+  const patched = patchSettings(view, shown, thing.settings, operations, names);
   return decideUpdate(settings, snapshot, thing, patched, context);
 }
 
-/** An inverse has up to two operations for each operation of a patch, and its pointers lead to sealed texts too. */
-const inverseRules = { maxOperations: Infinity, maxPointerLength: Infinity };
-
 /**
- * The operations of the inverse of an update, as a host has passed them. Refused if they are none, or are operations
- * that no inverse has.
- *
- * @internal
+ * Decides the undo of an update: what it has changed becomes what it was, and everything else stays. Refused if one of
+ * these members has changed since, or a part of it.
  */
-export function parsedInverse(inverse: readonly Operation[]): Result<readonly ParsedOperation[]> {
-  // An event from a journal is not frozen, so its operations are copied.
-  const parsed = copyOperations(inverse, valueLimits, inverseRules);
-  // A copy could show a secret under another name, and several copies could multiply the size of a value.
-  if (!parsed.ok || !parsed.value.some(({ op }) => op === 'copy' || op === 'move')) return parsed;
-  return fail(
-    'op-not-allowed',
-    'The inverse of an event must not contain copy or move. Pass the event as it was published.',
-  );
-}
-
-/**
- * Decides the undo of an update: applies its inverse, with one event and one effect, as for a patch. Refused if a value
- * that the update changed has changed since.
- */
-function revertUpdate<S extends State, T extends ConfiguredEntity, K extends Singular>(
-  settings: KindSettings<S, T, K>,
+function revertUpdate<S extends State, T extends ConfiguredEntity, K extends Singular, M extends object>(
+  settings: KindSettings<S, T, K, M>,
   snapshot: S,
-  event: UpdateEvent<K, T['settings']>,
+  event: AnyUpdate<K>,
   context: Context,
-): UpdateDecision<S, T, K> {
-  const parsed = parsedInverse(event.inverse);
-  if (!parsed.ok) return refused(snapshot, parsed.problem);
-  const { named } = settings;
+): UpdateDecision<S, K, M> {
+  const { named, fields } = settings;
   const found = lookUp(snapshot, named, event[named.singular]);
   if (!found.ok) return refused(snapshot, found.problem, [linkOfCollection(named)]);
-  const [view, names, thing] = [
-    viewIn(settings, snapshot),
-    nameFinder(snapshot),
-    asPatched(settings, found.value),
-  ];
-  const { settings: present } = thing;
-  const inverse = inverseAsBroughtBack(parsed.value, context.now, present);
-  const reverted = revertSettings(view, present, inverse, names);
-  if (!reverted.ok) return decideUpdate(settings, snapshot, thing, reverted, context);
-  const { after } = reverted.value;
-  const back = broughtBack(linkOf(named.collection, thing), after, context.now, present);
-  const taken = back.settings === after ? reverted : adoptSettings(view, present, back.settings, names);
-  return decideUpdate(settings, snapshot, thing, taken, context, back.notes);
+  const thing = asPatched(settings, found.value);
+  const link = linkOf(named.collection, thing);
+  const fault = faultOfUpdate(fields, event as object);
+  if (fault !== undefined) return refused(snapshot, fault, [link]);
+  const present = membersIn(fields, thing.settings);
+  const { now } = context;
+  const asLeft = (members: object): JsonObject => asBroughtBack(members, now, present) as JsonObject;
+  const back = { link, from: asLeft(event.to), to: asLeft(event.from) };
+  const places = conflicts(fields, present, back);
+  if (places.length > 0) return refused(snapshot, changedSince(link, places), [link]);
+  const after = broughtBack(link, merged(fields, present, back) ?? present, now, present);
+  const { view, names } = around(settings, snapshot);
+  const taken = adoptSettings(view, thing.settings, settingsIn(fields, after.settings), names);
+  return decideUpdate(settings, snapshot, thing, taken, context, after.notes);
+}
+
+/** What is wrong with an update that a host has passed; `undefined` if it can be of these fields. @internal */
+export function faultOfUpdate(
+  { byName, parts }: Fields,
+  { from, to }: Partial<Written>,
+): Problem | undefined {
+  const sides = [from, to];
+  const isOfSettings = sides.every(
+    (members) =>
+      members !== undefined &&
+      Object.entries(members).every(
+        ([name, value]) => byName.get(name)?.setting !== undefined && hasForm(value, parts[name]),
+      ),
+  );
+  if (!isOfSettings)
+    return problem(
+      'op-not-allowed',
+      'The update must be of settings alone. Pass the event as it was published, with its secrets.',
+    );
+  const faults = oneForEachPointer(sides.flatMap((members = {}) => reservedFaults(members)));
+  return faults.length === 0 ? undefined : problemOf(faults);
+}
+
+/** Whether a value, or what is left of it in an entry of the history, can be that of a field. */
+function hasForm(value: Json, form: PartsForm | undefined): boolean {
+  if (form === 'words') return isTextList(value);
+  if (form === 'links') return isTextList(value) || (isObject(value) && isTextList(Object.values(value)));
+  return form === undefined || isObject(value);
+}
+
+/** The refusal to take back what has changed since. @internal */
+export function changedSince(link: string, pointers: readonly string[]): Problem {
+  const faults = pointers.map((pointer): Fault => ({
+    pointer,
+    code: 'patch-test-failed',
+    detail: 'has changed since',
+  }));
+  const detail = `${link} has changed since at ${pointers.join(', ')}. Nothing was changed.`;
+  return problem('patch-test-failed', detail, faults);
 }
 
 /** Creates the adoption of a kind: its settings, and the other steps. @internal */
-export function adoptionOf<S extends State, T extends ConfiguredEntity, K extends Singular>(
-  settings: KindSettings<S, T, K>,
+export function adoptionOf<S extends State, T extends ConfiguredEntity, K extends Singular, M extends object>(
+  settings: KindSettings<S, T, K, M>,
   others: Omit<AdoptionSteps, 'update'> = {},
 ): AdoptionSteps {
-  const update = (snapshot: S, present: T, wanted: T, context: Context): UpdateDecision<S, T, K> =>
+  const update = (snapshot: S, present: T, wanted: T, context: Context): UpdateDecision<S, K, M> =>
     decideSettings(settings, snapshot, present, wanted.settings, context);
   return { update, ...others };
 }
@@ -252,27 +251,28 @@ export function adoptionOf<S extends State, T extends ConfiguredEntity, K extend
 /**
  * Decides other settings for a resource: one event and one effect, unchanged, or refused with every fault. @internal
  */
-export function decideSettings<S extends State, T extends ConfiguredEntity, K extends Singular>(
-  settings: KindSettings<S, T, K>,
+export function decideSettings<
+  S extends State,
+  T extends ConfiguredEntity,
+  K extends Singular,
+  M extends object,
+>(
+  settings: KindSettings<S, T, K, M>,
   snapshot: S,
   thing: T,
   wanted: T['settings'],
   context: Context,
-): UpdateDecision<S, T, K> {
+): UpdateDecision<S, K, M> {
   const present = asPatched(settings, thing);
   const after = asPatched(settings, { ...thing, settings: wanted });
-  const taken = adoptSettings(
-    viewIn(settings, snapshot),
-    present.settings,
-    after.settings,
-    nameFinder(snapshot),
-  );
+  const { view, names } = around(settings, snapshot);
+  const taken = adoptSettings(view, present.settings, after.settings, names);
   return decideUpdate(settings, snapshot, present, taken, context);
 }
 
 /** A resource with the settings that a patch sees. */
-function asPatched<S extends State, T extends ConfiguredEntity, K extends Singular>(
-  { fields }: KindSettings<S, T, K>,
+function asPatched<S extends State, T extends ConfiguredEntity, K extends Singular, M extends object>(
+  { fields }: KindSettings<S, T, K, M>,
   thing: T,
 ): T {
   const settings = shownSettings(fields, thing);
@@ -280,43 +280,41 @@ function asPatched<S extends State, T extends ConfiguredEntity, K extends Singul
 }
 
 /** @param thing - the resource with the settings that a patch sees */
-function decideUpdate<S extends State, T extends ConfiguredEntity, K extends Singular>(
-  { named: { collection, singular: kind }, fields, events }: KindSettings<S, T, K>,
+function decideUpdate<S extends State, T extends ConfiguredEntity, K extends Singular, M extends object>(
+  { named: { collection, singular: kind }, fields, events }: KindSettings<S, T, K, M>,
   snapshot: S,
   thing: T,
-  patched: Result<Patched<T['settings']>>,
+  patched: Result<T['settings']>,
   context: Context,
   notes: readonly Note[] = [],
-): UpdateDecision<S, T, K> {
+): UpdateDecision<S, K, M> {
   const resource = linkOf(collection, thing);
   if (!patched.ok)
     return refused(snapshot, patched.problem, [resource, ...unresolvedCollections(fields, patched.problem)]);
   const { settings: before } = thing;
-  const { after, operations, inverse } = patched.value;
+  const { value: after } = patched;
   if (after === before) return unchanged(snapshot, [resource], notes);
   // An undo comes later than the event, so another field can be in the way.
   const whole = parseShape(fields.whole, { ...thing, ...after });
   if (!whole.ok) return refused(snapshot, problemOf(whole.faults), [resource]);
-  const about = { [kind]: thing.key };
-  const update: Update<T['settings']> = { before, after, operations };
-  const event = { type: `${kind}.updated`, ...eventHead(resource, context), ...about, ...update, inverse };
-  const effect = { type: `${kind}.update`, resource, ...about, ...update };
-  // The casts are needed because a computed member is lost on the types.
-  const change = { events: [event] as never, effects: [effect] as never };
-  return accepted(events, snapshot, [resource, ...addedLinks(fields, before, after)], change, notes);
+  const update = updateBetween(fields, membersIn(fields, before), membersIn(fields, after));
+  // The cast is needed because a computed member is lost on the types.
+  const event = { type: `${kind}.updated`, ...eventHead(resource, context), [kind]: thing.key, ...update };
+  const change = { events: [event] as never };
+  return accepted(events, snapshot, [resource, ...addedLinks(fields, update)], change, notes);
 }
 
 /** The links that an update adds: the decision rests on the existence of what they name. */
-function addedLinks({ links }: Fields, before: object, after: object): readonly string[] {
+function addedLinks({ links }: Fields, { from, to }: Update<object>): readonly string[] {
   return Object.keys(links).flatMap((name) => {
-    const [old, now] = [linksIn(before, name), linksIn(after, name)];
-    return old === now ? [] : now.filter((link) => !old.includes(link));
+    const old = linksIn(from, name);
+    return linksIn(to, name).filter((link) => !old.includes(link));
   });
 }
 
 /** Creates the route `PATCH` of a resource. @internal */
-export function patchRoute<S extends State, T extends ConfiguredEntity, K extends Singular>(
-  settings: KindSettings<S, T, K>,
+export function patchRoute<S extends State, T extends ConfiguredEntity, K extends Singular, M extends object>(
+  settings: KindSettings<S, T, K, M>,
   aliases: Route['aliases'] = [],
 ): KindRoute {
   const { named, fields, view, represent, answerShape = fields.representation } = settings;

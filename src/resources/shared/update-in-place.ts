@@ -7,13 +7,13 @@ import { assertObject, isObject, sameJson, type Json, type JsonObject } from '..
 /**
  * Tells whether settings have what an update has changed. Use the function in `inspect`.
  *
- * Only the parts that differ between `before` and `after` count, because other settings may have changed since. Maps,
+ * Only the parts that differ between `from` and `to` count, because other settings may have changed since. Maps,
  * such as `parameters`, are compared entry by entry. The words of a status are compared one by one: a monitor may have
  * reported others since, so they count only in an update of these words alone, and their order never does.
  * `maintenance` always counts.
  *
  * @param effect - an effect such as `service.update`
- * @param settings - the present settings; `undefined` if there is no such resource
+ * @param settings - the present settings, as a gateway document has them; `undefined` if there is no such resource
  * @returns true if the update is in place
  *
  * @example
@@ -26,8 +26,8 @@ import { assertObject, isObject, sameJson, type Json, type JsonObject } from '..
  * const [effect] = decision.outcome === 'accepted' ? decision.effects : [];
  * if (effect?.type !== 'service.update') throw new Error('The patch has changed nothing.');
  *
- * isUpdateInPlace(effect, effect.before); // => false
- * isUpdateInPlace(effect, { ...effect.after, connection_timeout: 60 }); // => true
+ * isUpdateInPlace(effect, effect.from); // => false
+ * isUpdateInPlace(effect, { ...effect.to, connection_timeout: 60 }); // => true
  * ```
  *
  * @see docs/ports.md, "inspect".
@@ -40,7 +40,7 @@ export function isUpdateInPlace(
 ): boolean {
   assertObject(effect, 'effect');
   if (settings === undefined) return false;
-  const [now, before, after] = [settings, effect.before, effect.after] as readonly Settings[];
+  const [now, before, after] = [settings, effect.from, effect.to] as readonly Settings[];
   if (effect.type !== 'server.update') return hasChange(now, before, after);
   const holds = (settings: Settings, counted?: readonly string[]): boolean =>
     hasChange(withWords(settings, counted), withWords(before, counted), withWords(after, counted));
@@ -65,7 +65,7 @@ function hasChange(now: Json | undefined, before: Json | undefined, after: Json 
 
 /** The settings of a server, with a member for each word of its status; of the given words alone, if some are given. */
 function withWords(settings: Settings, counted?: readonly string[]): Settings {
-  const all = (settings?.['state'] ?? []) as readonly string[];
+  const all = (settings?.['status'] ?? []) as readonly string[];
   const words = counted === undefined ? all : all.filter((word) => counted.includes(word));
-  return settings && { ...settings, state: Object.fromEntries(words.map((word) => [word, true])) };
+  return settings && { ...settings, status: Object.fromEntries(words.map((word) => [word, true])) };
 }

@@ -4,6 +4,7 @@
  * A value is recorded only once a decision was accepted. Before that, a value can be a secret that somebody has typed
  * into the wrong field.
  */
+import { verbOf } from '../../core/change.ts';
 import { copyJson } from '../../json/copy.ts';
 import { parsePointer } from '../../json/pointer.ts';
 import { isArray, isObject, setMember, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
@@ -91,8 +92,9 @@ function askedCommand({ method = '', path = '', body = null }: JsonObject): Json
 }
 
 function described(event: JsonObject): JsonObject {
-  // The record has these members elsewhere, or `operations` says the same.
-  const { at, actor, undoes, command, before, after, inverse, ...members } = event;
+  // The record has these members elsewhere, or the type or `operations` say the same.
+  const { at, actor, undoes, command, ...own } = event;
+  const members = verbOf(own) === 'update' ? pick(own, (name) => name !== 'from' && name !== 'to') : own;
   const { sessions, connections, ...rest } = members;
   const closed = [sessions, connections].find((list) => list !== undefined && isArray(list));
   if (closed === undefined) return members;

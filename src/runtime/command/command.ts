@@ -113,8 +113,8 @@ export async function settleGroups(
     const isFinal = hasIrreversible(group);
     // Each group of a long teardown has a turn of the event loop to itself, and a few creations share one. The first
     // group follows the decision.
-    const isTurn = isFinal || group.length === 0 || done % mostInTurn === mostInTurn - 1;
-    if (of > 1 && isTurn) await flight.runtime.clock.sleep(0);
+    const isStartOrStop = isFinal || group.length === 0 || done % mostInTurn === mostInTurn - 1;
+    if (of > 1 && isStartOrStop) await flight.runtime.clock.sleep(0);
     const refused = await finish(group, flight, { done, of }, settled !== undefined && settled.length > 0);
     if (refused !== undefined) return end(refused);
     done += 1;

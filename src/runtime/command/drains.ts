@@ -206,7 +206,7 @@ function atDeadline({ place, drain }: Due): Transition {
     const look = { decided: snapshot, present: snapshot };
     const batch = closing && closings[closing.what].batchAt(0, closing, look);
     if (batch === undefined) return unchanged(snapshot, [link]);
-    const change = { events: [batch.event], effects: [batch.effect] };
+    const change = { events: [batch] };
     return accepted(eventTable, snapshot, [link, ...whole.resources], change);
   };
 }

@@ -37,7 +37,7 @@ export function commandOf(
     closing,
   }: Pick<Accepted<Snapshot, AdminEvent, Effect>, 'resources' | 'events' | 'closing'>,
 ): Command {
-  const [first = closing && closings[closing.what].headOf(closing).event] = events;
+  const [first = closing && closings[closing.what].headOf(closing)] = events;
   if (first === undefined) throw new TypeError('A command must have at least one event');
   const { type, resource, actor, at: since } = first;
   // A copy: the resources are freed by the same links, and the host may change its list meanwhile.
@@ -219,7 +219,7 @@ export class Flight {
     // A command can have thousands of parts, and rest on thousands of resources: its first intent names them.
     const named = this.#isNamed ? [] : resources;
     this.#isNamed = true;
-    const record = { type: 'intent', command, resources: named, part: done, of, events, effects } as const;
+    const record = { type: 'intent', command, resources: named, part: done, of, events } as const;
     const keeping = { record, resources, then: () => undefined } as const;
     const text = doneText({ at: 'group', done, of });
     const onLate = (): void => void this.answerUnknown(resultPending(command, text));

@@ -232,9 +232,10 @@ function landedOf(effects: readonly Effect[]): readonly (readonly Effect[])[] {
  */
 function leftBy(effects: readonly Effect[], snapshot: Snapshot, now: number): Snapshot {
   const made = effects.flatMap((effect): readonly Effect[] => {
-    if (effect.type === 'service.update' && effect.after.drain !== undefined) {
+    if (effect.type === 'service.update' && effect.to.drain !== undefined) {
       const { resource, service } = effect;
-      return [{ type: 'service.stop', resource, service }, effect];
+      const stop = { from: { state: 'started' }, to: { state: 'stopped' } } as const;
+      return [{ type: 'service.stop', resource, service, ...stop }, effect];
     }
     const before = settlesFirst(effect) ? inverseOf(effect) : undefined;
     return before === undefined ? [effect] : [before, effect];
@@ -265,7 +266,7 @@ function differing(one: Snapshot, other: Snapshot): readonly string[] {
 }
 
 function stagesOf(way: Decision): readonly (readonly ActingStage[])[] {
-  return way.outcome === 'accepted' ? [groupsOf(way).flat().filter(isActing)] : [];
+  return way.outcome === 'accepted' ? [groupsOf(way.events).flat().filter(isActing)] : [];
 }
 
 /**

@@ -82,7 +82,7 @@ const traces: Readonly<
  * @internal
  */
 export function recover({ intent, settled, done: earlier }: OpenCommand, flight: Flight): Promise<Performed> {
-  const inFlight = settled === intent.part ? groupsOf(intent) : [];
+  const inFlight = settled === intent.part ? groupsOf(intent.events) : [];
   const work = { groups: inFlight, finish: recoverGroup, rest: ended };
   // Without a last settlement, not every group is done. If all have settled, the last one was refused, and only those
   // of its events settled that stand.

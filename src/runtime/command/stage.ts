@@ -8,8 +8,8 @@ import { netOf } from '../journal/entry-event.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import {
   closings,
+  effectsOf,
   effectTable,
-  eventTable,
   revert,
   sequence,
   type AdminEvent,
@@ -45,42 +45,41 @@ export function groupsIn(
   idleOf: Context['idleOf'],
 ): { readonly count: number; readonly groups: Iterable<Group> } {
   if (closing === undefined) {
-    const groups = groupsOf({ events, effects });
+    const groups = effects.length === 0 ? [events.map((event) => ({ event }))] : groupsOf(events);
     return { count: groups.length, groups };
   }
   const { extentOf, batchAt, headOf } = closings[closing.what];
   // Not the present snapshot: a rule of the host may have reported since.
   const decided = decidedOn(closing) as Snapshot;
-  const batch = (number: number): Group =>
+  const batch = (number: number): readonly AdminEvent[] =>
     [batchAt(number, closing, { decided, present: present(), idleOf }) ?? []].flat();
   // Also a batch of which nothing is left shows where the groups are cut.
-  const head: ActingStage = headOf(closing);
-  const [first = head] = batch(0).filter(isActing);
-  const whole = { events: [...events, first.event], effects: [...effects, first.effect] };
-  const early = groupsOf(whole).map((group) => group.filter(({ event }) => event !== head.event));
+  const head = headOf(closing);
+  const [first = head] = batch(0);
+  const early = groupsOf([...events, first]).map((group) => group.filter(({ event }) => event !== head));
   const batches = Math.max(1, extentOf(closing, decided).batches);
   return { count: early.length + batches - 1, groups: inTurn() };
 
   function* inTurn(): Generator<Group> {
     yield* early;
-    for (let number = 1; number < batches; number += 1) yield batch(number);
+    for (let number = 1; number < batches; number += 1) yield batch(number).map(stageOf);
   }
 }
 
 /**
- * Cuts a decision into groups, after each irreversible effect and after each creation. A long teardown therefore
+ * Cuts events into groups, after each irreversible effect and after each creation. A long teardown therefore
  * shows its progress, and other commands get turns between the groups. A creation settles before the host can report
  * anything about the created resource. A deletion settles before its name is used again, so that recovery can tell
  * the two resources apart. An event without an effect settles with the effect before it.
  *
  * @internal
  */
-export function groupsOf(decision: Changes<AdminEvent, Effect>): readonly Group[] {
+export function groupsOf(events: readonly AdminEvent[]): readonly Group[] {
   const groups: Stage[][] = [[]];
   let isComplete = false;
   // The aspects of what the group deletes.
   let freed = new Set<unknown>();
-  for (const stage of inOrder(stagesOf(decision))) {
+  for (const stage of inOrder(events.map(stageOf))) {
     const effect = isActing(stage) ? stage.effect : undefined;
     if (effect !== undefined && (isComplete || freed.has(aspectOf(effect)))) {
       groups.push([]);
@@ -95,14 +94,9 @@ export function groupsOf(decision: Changes<AdminEvent, Effect>): readonly Group[
   return groups;
 }
 
-/** Pairs each event with its effect. Both lists are in the same order. */
-function stagesOf({ events, effects }: Parameters<typeof groupsOf>[0]): readonly Stage[] {
-  const left = effects.values();
-  return events.map((event) => {
-    if (eventTable[event.type].effect === undefined) return { event };
-    const { value: effect } = left.next();
-    return effect === undefined ? { event } : { event, effect };
-  });
+function stageOf(event: AdminEvent): Stage {
+  const [effect] = effectsOf([event]);
+  return effect === undefined ? { event } : { event, effect };
 }
 
 /**
@@ -148,7 +142,7 @@ export function wayBack(
   const back = left.toReversed().map(revert);
   const decision = sequence(...back)(snapshot, context);
   if (decision.outcome === 'refused') return undefined;
-  return decision.outcome === 'accepted' ? groupsOf(decision) : [];
+  return decision.outcome === 'accepted' ? groupsOf(decision.events) : [];
 }
 
 /** The events of stages. @internal */
@@ -185,9 +179,9 @@ export function inverseOf(effect: Effect): Effect | undefined {
 
 /** Whether the undo of an effect makes a resource list another one. @internal */
 export function undoLists(effect: Effect, link: string): boolean {
-  const { after, definition } = (inverseOf(effect) ?? {}) as Partial<Record<'after' | 'definition', object>>;
+  const { to = {} } = (inverseOf(effect) ?? {}) as { readonly to?: object };
   const isIt = (each: unknown): boolean => typeof each === 'string' && linkKey(each) === linkKey(link);
-  return Object.values({ ...after, ...definition }).some((value) => Array.isArray(value) && value.some(isIt));
+  return Object.values(to).some((value) => Array.isArray(value) && value.some(isIt));
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Support: what the gateway of the host says that it can do while it runs.
  */
+import { verbOf } from '../../core/change.ts';
 import type { GatewayPort } from '../../ports/port.ts';
 import { problem, type Problem } from '../../problem.ts';
 import { sameJson } from '../../json/value.ts';
@@ -45,11 +46,10 @@ export function refuseAbility(
 
 /** What a gateway must be able to do for an effect; `undefined` if every gateway is. */
 function abilityFor(effect: Effect): Ability | undefined {
-  const { type } = effect;
-  if (type.endsWith('.create')) return 'create';
-  if (type.endsWith('.delete')) return 'delete';
-  if (type !== 'service.update' && type !== 'server.update') return undefined;
-  const [before, after]: readonly (AnyDrain | undefined)[] = [effect.before.drain, effect.after.drain];
+  const verb = verbOf(effect);
+  if (verb === 'create' || verb === 'delete') return verb;
+  if (effect.type !== 'service.update' && effect.type !== 'server.update') return undefined;
+  const [before, after]: readonly (AnyDrain | undefined)[] = [effect.from.drain, effect.to.drain];
   // Every gateway can end a drain: a document or a store can have one that the gateway does not know.
   return after === undefined || sameJson({ ...before }, { ...after }) ? undefined : 'drain';
 }

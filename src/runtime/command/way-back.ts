@@ -1,11 +1,12 @@
 /**
  * The way back: undoes a settled command, and brings back the configuration of an earlier moment.
  */
+import { isStartOrStop } from '../../core/change.ts';
 import { refused, unchanged, type Context } from '../../core/decision.ts';
 import { isWithin, linkKey } from '../../core/link.ts';
 import { parseInstant } from '../../core/time.ts';
 import type { SearchValues, Use } from '../../http/route.ts';
-import type { Operation } from '../../json/patch.ts';
+import { sameJson } from '../../json/value.ts';
 import type { Clock } from '../../ports/port.ts';
 import { problem, type Problem } from '../../problem.ts';
 import {
@@ -32,17 +33,17 @@ import { isOver } from '../../resources/shared/returning-drain.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Entries } from '../journal/entries.ts';
 import {
-  changesState,
-  isCreation,
+  endpointBack,
+  isDeletion,
   keyIn,
   kindOf,
   memberNamed,
   membersOf,
-  oppositeOf,
+  netOf,
   ownerKey,
   subjectKey,
 } from '../journal/entry-event.ts';
-import { isWantedAlike, subjectOf } from '../journal/entry-fold.ts';
+import { subjectOf, wantedOf } from '../journal/entry-fold.ts';
 import { withoutSessions } from '../journal/history.ts';
 import type { Standing } from '../journal/standing.ts';
 import { beginPiece } from '../host/waiting.ts';
@@ -123,18 +124,13 @@ function undoOf(
   const [present, now] = [snapshot(), clock.now()];
   if (obstacleTo(entry, entries.standing, present, now) !== undefined) return 'refused';
   const decision = wayBackFrom(events)(present, { now });
-  const isAccepted = decision.outcome === 'accepted' && !isInVain(events, present, decision);
+  const isAccepted = decision.outcome === 'accepted' && !isInVain(events, decision);
   return isAccepted && refuse(decision) === undefined ? 'possible' : 'refused';
 }
 
 /** Whether an undo would change nothing, or what the command has created and deleted itself would come and go again. */
-function isInVain(events: readonly EntryEvent[], snapshot: Snapshot, decision: Decision): boolean {
-  if (decision.outcome === 'unchanged') return true;
-  return (
-    decision.outcome === 'accepted' &&
-    events.some(isCreation) &&
-    events.every((event) => isWantedAlike(event, snapshot, decision.next))
-  );
+function isInVain(events: readonly EntryEvent[], { outcome }: Decision): boolean {
+  return outcome === 'unchanged' || netOf(events).length === 0;
 }
 
 /** Whether an event can be undone. The hashes of passwords are not kept, so no user comes back or goes. */
@@ -167,7 +163,7 @@ function wayBackFrom(events: readonly EntryEvent[], ask?: (event: EntryEvent) =>
 function useOf(event: EntryEvent): readonly Use[] {
   if (event.already) return [];
   const kind = kindOf(event);
-  const verb = oppositeOf(event)?.endpoint ?? endpointFor(event.inverse);
+  const verb = endpointBack(event) ?? endpointFor(event);
   const isListener = kind === 'listener';
   const ids = isListener ? [`services.${verb}Listener`] : [`${kind}s.${verb}`, `${kind}.${verb}`];
   const route = routes.find(({ id }) => ids.includes(id));
@@ -178,26 +174,17 @@ function useOf(event: EntryEvent): readonly Use[] {
 }
 
 /**
- * The endpoint that makes the changes of an inverse, without its kind: an operator may drain, and set maintenance, and
- * may not patch.
+ * The endpoint that takes an update back, without its kind: an operator may drain, and set maintenance, and may not
+ * patch.
  */
-function endpointFor(inverse: readonly Operation[] = []): string {
-  const changes = inverse.filter(({ op }) => op !== 'test');
-  const [first] = changes;
-  if (first === undefined) return 'patch';
-  if (changes.every(({ path }) => isAt('/drain', path)))
-    return changes.some(({ op, path }) => op === 'remove' && path === '/drain') ? 'resume' : 'drain';
-  const isAboutMaintenance = inverse.every(
-    (each) => isAt('/state', each.path) && (!('value' in each) || each.value === 'maintenance'),
-  );
-  if (!isAboutMaintenance || changes.length > 1) return 'patch';
-  if (first.op === 'add') return 'setMaintenance';
-  return first.op === 'remove' && inverse.length > 1 ? 'clearMaintenance' : 'patch';
-}
-
-/** Whether a pointer is that of a member, or below the member. */
-function isAt(member: string, path: string): boolean {
-  return `${path}/`.startsWith(`${member}/`);
+function endpointFor({ from = {}, to = {} }: EntryEvent): string {
+  const [name, ...others] = Object.keys({ ...from, ...to });
+  if (others.length > 0) return 'patch';
+  if (name === 'drain') return from['drain'] === undefined ? 'resume' : 'drain';
+  const [before, after] = [from['status'], to['status']] as readonly (readonly string[] | undefined)[];
+  const rest = [before, after].map((words = []) => words.filter((word) => word !== 'maintenance'));
+  if (name !== 'status' || !sameJson(rest[0] ?? [], rest[1] ?? [])) return 'patch';
+  return after?.includes('maintenance') === true ? 'clearMaintenance' : 'setMaintenance';
 }
 
 /** Decides an undo: all events of the entry are taken back, the last one first, or none. */
@@ -218,7 +205,7 @@ function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Con
   if (obstacle !== undefined) return refuse(obstacle.reason(), obstacle.by, obstacle.advice);
   let asked: EntryEvent | undefined;
   const decision = wayBackFrom(events, (event) => (asked = event))(snapshot, context);
-  if (isInVain(events, snapshot, decision)) return refuse(nothingToUndo);
+  if (isInVain(events, decision)) return refuse(nothingToUndo);
   if (decision.outcome !== 'refused' || asked === undefined) return decision;
   return refuse(reasonOf(asked, decision.problem), laterChangeOf(asked, entry, standing, decision.problem));
 }
@@ -242,7 +229,7 @@ function obstacleTo(entry: Entry, standing: Standing, snapshot: Snapshot, now: n
   }
   for (const event of entry.events) {
     const deletion = standing.deletionAfter(entry, event);
-    const state = changesState(event) ? standing.changeAfter(entry, event, 'state') : undefined;
+    const state = isStartOrStop(event) ? standing.changeAfter(entry, event, 'state') : undefined;
     const by = deletion ?? state;
     if (by !== undefined) return { by, reason: () => stateChangedSince(event, by) };
     const drain = drainChangeAfter(entry, event, standing, snapshot, now);
@@ -273,7 +260,11 @@ function drainChangeAfter(
       (each) =>
         subjectKey(each) === subject &&
         membersOf(each).includes('drain') &&
-        !(each.inverse !== undefined && isOver(each.inverse, now, settings)),
+        !(
+          each.from !== undefined &&
+          each.to !== undefined &&
+          isOver({ from: each.from, to: each.to }, now, settings)
+        ),
     );
     if (!counts) over.add(later);
     return counts;
@@ -301,7 +292,7 @@ function laterChangeOf(
   { errors = [] }: Problem,
 ): Entry | undefined {
   return membersOf(event)
-    .concat(errors.map(({ pointer }) => pointer.slice(1)))
+    .concat(errors.map(({ pointer }) => pointer.split('/', 2)[1] ?? ''))
     .map((member) => standing.changeAfter(entry, event, member))
     .find((each) => each !== undefined);
 }
@@ -312,7 +303,7 @@ function undoneAlready({ id, actor }: Entry): string {
 
 function stateChangedSince({ resource }: EntryEvent, { actor, events }: Entry): string {
   const last = events.findLast(
-    (event) => isWithin(resource, event.resource) && oppositeOf(event) !== undefined,
+    (event) => isWithin(resource, event.resource) && (isDeletion(event) || endpointBack(event) !== undefined),
   );
   const happened = last?.type.slice(kindOf(last).length + 1) ?? 'changed';
   return `${resource} was ${happened} since${actor === undefined ? '' : ` by ${actor}`}.`;
@@ -320,7 +311,7 @@ function stateChangedSince({ resource }: EntryEvent, { actor, events }: Entry): 
 
 /** Why an event cannot be taken back. Of a value that has changed since, only the place. */
 function reasonOf({ resource }: EntryEvent, { code, detail, errors = [] }: Problem): string {
-  // A value without which an operation of an inverse is malformed.
+  // A value that was declared secret since.
   if (code === 'patch-malformed') return `A value of ${resource} was declared secret since.`;
   // The detail of a fault ends without a full stop, and a refusal says that nothing was changed.
   if (!code.startsWith('patch-'))
@@ -370,7 +361,8 @@ async function restore({ entries, clock, configuration, follow }: Around, id: st
         await clock.sleep(0);
         isOver = beginPiece();
       }
-      const decision = wayBackOf(event)(then, { now: 0 });
+      // On paper no monitor has found the words of a status.
+      const decision = wayBackOf(wantedOf(event))(then, { now: 0 });
       if (decision.outcome === 'refused')
         return notRestored(
           `The later entry ${entry.id} cannot be taken back: ${reasonOf(event, decision.problem)}`,

@@ -6,6 +6,7 @@
 import { decidedOn, isTrusted, refused, type Context } from '../../core/decision.ts';
 import {
   closings,
+  effectsOf,
   evolve,
   foldHostReports,
   type AdminEvent,
@@ -17,11 +18,12 @@ import { drainedOf } from '../../resources/shared/drain.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { assertCovered, misfitOf, ownCommand } from '../plan/mark.ts';
 import { planChanged, planning, type Plan, type Planned } from '../plan/plan.ts';
+import { sameJson, type Json } from '../../json/value.ts';
 import { problem, type Problem } from '../../problem.ts';
 import { changedDrains } from '../../snapshot/state.ts';
 import type { Ground } from '../ground.ts';
 import { ReportError } from '../host/host-error.ts';
-import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';
+import { areEvents, type Intent, type OpenCommand } from '../journal/record.ts';
 import type { UnsettledCommands } from '../journal/unsettled.ts';
 import { Overruled } from '../journal/basis.ts';
 import { unavailableIn } from '../journal/journal.ts';
@@ -326,9 +328,9 @@ export class Writer {
 
   /** Resolves when the outcome is known, or when the host has not answered in time. */
   #recoverOpen(open: OpenCommand): Promise<void> {
-    const { command: id, effects } = open.intent;
+    const { command: id, events } = open.intent;
     // The host was called in the earlier life, so every report of this life is newer.
-    for (const effect of effects) this.#runtime.crossings.begin(id, effect);
+    for (const effect of effectsOf(events)) this.#runtime.crossings.begin(id, effect);
     return new Promise((resolve) => {
       // No client waits for the answer here: it lets the start go on, also before the outcome is known.
       const flight = this.#flightOf(open, resolve);
@@ -349,13 +351,11 @@ export class Writer {
   }
 
   /** A command of an earlier life. */
-  #flightOf(
-    { intent: { command: id, resources, events, effects } }: OpenCommand,
-    resolve: () => void,
-  ): Flight {
+  #flightOf({ intent: { command: id, resources, events } }: OpenCommand, resolve: () => void): Flight {
     const command = commandOf(id, { resources, events });
     const { instruments, journal } = this.#ground;
-    const options = { journal, span: instruments?.recovery(command), resolve, effects, asksHost: true };
+    const span = instruments?.recovery(command);
+    const options = { journal, span, resolve, effects: effectsOf(events), asksHost: true };
     return new Flight(command, options, this.#runtime);
   }
 
@@ -449,9 +449,9 @@ export class Writer {
 }
 
 function leftoverOf({ intent, settled }: OpenCommand): Leftover {
-  const { command: id, part, resources, events, effects } = intent;
+  const { command: id, part, resources, events } = intent;
   // A part that has settled stays.
-  const inFlight = settled === part ? effects : [];
+  const inFlight = settled === part ? effectsOf(events) : [];
   return { command: commandOf(id, { resources, events }), effects: inFlight, list: 'earlier' };
 }
 
@@ -460,7 +460,7 @@ function eventsOf({ events, closing }: Acceptance, decided: Snapshot): readonly 
   if (closing === undefined) return events;
   const { headOf, extentOf } = closings[closing.what];
   const { count } = extentOf(closing, decided);
-  return [...events, { ...headOf(closing).event, ...(count !== undefined && { count }) }];
+  return [...events, { ...headOf(closing), ...(count !== undefined && { count }) }];
 }
 
 /**
@@ -474,9 +474,14 @@ function assertDecision(decision: unknown): asserts decision is Decision {
   }
   if (outcome !== 'accepted' || isTrusted(decision as object)) return;
   const { events, effects, closing } = decision as Partial<Acceptance>;
-  if (!areConsistent(events, effects, closing) || (closing !== undefined && decidedOn(closing) === undefined))
+  const isClosing = closing !== undefined && decidedOn(closing) !== undefined;
+  const isWhole =
+    areEvents(events) &&
+    (isClosing || (closing === undefined && events.length > 0)) &&
+    sameJson((effects ?? null) as Json, effectsOf(events) as unknown as Json);
+  if (!isWhole)
     throw new TypeError(
-      'An accepted decision must have at least one event, or a closing as the functions that close give it. The events and ' +
-        'effects must have known types, with an effect for each event that needs one',
+      'An accepted decision must have at least one event, or a closing as the functions that close give it. The events ' +
+        'must have known types, and the effects must be those of the events',
     );
 }

@@ -12,10 +12,11 @@ import { linkKey } from '../../core/link.ts';
 import { hasSecret } from '../../core/secret.ts';
 import type { Operation } from '../../json/patch.ts';
 import { parsePointer } from '../../json/pointer.ts';
-import { deepFreeze, isArray, isObject, sizeOf, type Json } from '../../json/value.ts';
+import { deepFreeze, isArray, isObject, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
 import type { Entry, EntryEvent } from '../../resources/history.ts';
 import { namedResources, type AdminEvent } from '../../resources/index.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
+import { keptOf } from './entry-fold.ts';
 import { isDeletion, membersOf, netOf, ownerKey, subjectKey } from './entry-event.ts';
 import { natural } from './record.ts';
 import { Standing } from './standing.ts';
@@ -35,8 +36,6 @@ export interface Settlement {
   /** Id of the command. */
   readonly command: string;
   readonly events: readonly AdminEvent[];
-  /** What is kept of each event. */
-  readonly kept: readonly EntryEvent[];
   /** The revision that the change has made. */
   readonly revision: number;
 }
@@ -137,13 +136,13 @@ export class Entries {
   }
 
   /** Takes in what was settled. A command that settles in parts has one entry. */
-  take({ command: id, events: settled, kept, revision }: Settlement): void {
+  take({ command: id, events: settled, revision }: Settlement): void {
     const newest = settled.findLast(isChange);
     if (newest === undefined) return;
     const { at, actor, undoes } = newest;
     const named = { ...(actor === undefined ? {} : { actor }), ...(undoes === undefined ? {} : { undoes }) };
     const events = this.#unread.get(id)?.events ?? [];
-    for (const event of kept) if (isChange(event)) events.push(event);
+    for (const event of settled) if (isChange(event)) events.push(keptOf(event));
     this.#unread.set(id, { id, at, ...named, revision, events });
     // The first part gives the entry its place.
     if (!this.#open.has(id)) this.#catchUp(id);
@@ -303,15 +302,12 @@ function withoutPlain(event: EntryEvent, isSecret: (name: string) => boolean): E
   const isPlain: IsPlain = (name, value) => isSecret(name) && !hasSecret(value);
   const clean = (operations: readonly Operation[]): readonly Operation[] =>
     operations.map((operation) => withoutPlainValue(operation, isPlain));
-  const { operations, inverse, definition } = event;
-  if (definition !== undefined && hasPlain(definition, isPlain)) {
-    const { definition: _, ...rest } = event;
-    return rest;
-  }
+  const { operations, from, to } = event;
   return {
     ...event,
     ...(operations && { operations: clean(operations) }),
-    ...(inverse && { inverse: clean(inverse) }),
+    ...(from && { from: withoutPlainParts(from, isPlain) as JsonObject }),
+    ...(to && { to: withoutPlainParts(to, isPlain) as JsonObject }),
   };
 }
 
@@ -330,13 +326,18 @@ function withoutPlainValue(operation: Operation, isPlain: IsPlain): Operation {
   return isWhole && isPlain(name, value) ? (rest as Operation) : operation;
 }
 
-/** Whether a definition, or the definition of a listener in it, has a secret parameter in plain text. */
-function hasPlain(definition: Json, isPlain: IsPlain): boolean {
-  if (isArray(definition)) return definition.some((each) => hasPlain(each, isPlain));
-  if (!isObject(definition)) return false;
-  return Object.entries(definition).some(([name, value]) =>
+/** Members, also those of a listener in them, with `null` in the place of each secret parameter in plain text. */
+function withoutPlainParts(members: Json, isPlain: IsPlain): Json {
+  if (isArray(members)) return members.map((each) => withoutPlainParts(each, isPlain));
+  if (!isObject(members)) return members;
+  const part = ([name, value]: readonly [string, Json]): [string, Json] =>
     openMaps.has(name) && isObject(value)
-      ? Object.entries(value).some((entry) => isPlain(...entry))
-      : hasPlain(value, isPlain),
-  );
+      ? [
+          name,
+          Object.fromEntries(
+            Object.entries(value).map((each) => [each[0], isPlain(...each) ? null : each[1]]),
+          ),
+        ]
+      : [name, withoutPlainParts(value, isPlain)];
+  return Object.fromEntries(Object.entries(members).map(part));
 }

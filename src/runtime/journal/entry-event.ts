@@ -1,11 +1,11 @@
 /**
  * Events of entries: what an event is about, which members it has changed, and what takes it back.
  */
+import { isStartOrStop, joined, verbOf } from '../../core/change.ts';
 import type { EventBase } from '../../core/decision.ts';
 import { isWithin, linkKey, ownerOf } from '../../core/link.ts';
-import { sameJson, type Json } from '../../json/value.ts';
 import type { EntryEvent } from '../../resources/history.ts';
-import { namedResources } from '../../resources/index.ts';
+import { fieldsOf, namedResources, type AdminEvent } from '../../resources/index.ts';
 
 /** The kind of the resource of an event. @internal */
 export function kindOf({ type }: Pick<EventBase, 'type'>): string {
@@ -28,29 +28,19 @@ export function ownerKey({ resource }: EntryEvent): string {
 }
 
 /** Whether an event is a creation. @internal */
-export function isCreation({ type }: Pick<EventBase, 'type'>): boolean {
-  return type.endsWith('.created');
+export function isCreation(event: EntryEvent | AdminEvent): boolean {
+  return verbOf(event) === 'create' || event.type === 'user.created';
 }
 
 /** Whether an event is a deletion. @internal */
-export function isDeletion({ type }: Pick<EventBase, 'type'>): boolean {
-  return type.endsWith('.deleted');
-}
-
-/** Whether an event is a start or a stop. @internal */
-export function changesState({ type }: EntryEvent): boolean {
-  return /\.(?:started|stopped)$/.test(type);
+export function isDeletion(event: EntryEvent | AdminEvent): boolean {
+  return verbOf(event) === 'delete' || event.type === 'user.deleted';
 }
 
 /** The members that an event has changed, as clients know them. A user has nothing but a password. @internal */
 export function membersOf(event: EntryEvent): readonly string[] {
-  if (changesState(event)) return ['state'];
   if (kindOf(event) === 'user') return ['password'];
-  if (event.definition !== undefined) {
-    return Object.keys(event.definition).map((name) => memberNamed(event, name));
-  }
-  const names = (event.operations ?? []).map(({ path }) => path.split('/', 2)[1] ?? '');
-  return [...new Set(names.map((name) => memberNamed(event, name)))];
+  return Object.keys({ ...event.from, ...event.to });
 }
 
 /** The member that a name means: `state` of a server is `status`. @internal */
@@ -68,55 +58,38 @@ const memberNames: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
   ]),
 );
 
-/** What takes something back that has happened. */
-interface Opposite {
-  readonly happened: string;
-  /** The endpoint that makes it happen, without its kind. */
-  readonly endpoint: string;
-}
-
-const opposites: ReadonlyMap<string, Opposite> = new Map([
-  ['created', { happened: 'deleted', endpoint: 'delete' }],
-  ['deleted', { happened: 'created', endpoint: 'create' }],
-  ['started', { happened: 'stopped', endpoint: 'stop' }],
-  ['stopped', { happened: 'started', endpoint: 'start' }],
-]);
-
-/** The opposite of an event that creates, deletes, starts or stops. @internal */
-export function oppositeOf(event: Pick<EventBase, 'type'>): Opposite | undefined {
-  return opposites.get(event.type.slice(kindOf(event).length + 1));
+/** The endpoint that takes a creation, a deletion, a start or a stop back, without its kind. @internal */
+export function endpointBack(event: EntryEvent): string | undefined {
+  const verb = verbOf(event);
+  if (verb === 'create') return 'delete';
+  if (verb === 'delete') return 'create';
+  if (!isStartOrStop(event)) return undefined;
+  return event.from?.['state'] === 'stopped' ? 'stop' : 'start';
 }
 
 /**
- * What the events of a command have changed together. A command that was taken back has changed nothing, and what it
- * has created and deleted never was. Only what settles in several parts is taken back, because of a creation.
+ * The events of a command without those that amount to nothing together: what it has taken back itself, and what it has
+ * created and deleted. Only what settles in several parts is taken back, because of a creation.
  *
  * @internal
  */
 export function netOf(events: readonly EntryEvent[]): readonly EntryEvent[] {
   if (!events.some(isCreation)) return events;
-  const net = new Map<string, readonly EntryEvent[]>();
+  const bySubject = new Map<string, EntryEvent[]>();
   for (const event of events) {
-    const owner = ownerKey(event);
-    const before = net.get(owner) ?? [];
-    const from = before.findLastIndex((each) => takesBack(event, each));
-    const isLeft = (each: EntryEvent, at: number): boolean =>
-      at < from || (isDeletion(event) ? !isWithin(each.resource, event.resource) : at > from);
-    net.set(owner, from < 0 ? [...before, event] : before.filter(isLeft));
+    const subject = bySubject.get(subjectKey(event));
+    if (subject === undefined) bySubject.set(subjectKey(event), [event]);
+    else subject.push(event);
   }
-  return [...net.values()].flat();
+  const nothing = [...bySubject.values()].filter(isNothing).flatMap(([event]) => event?.resource ?? []);
+  return events.filter(({ resource }) => !nothing.some((gone) => isWithin(resource, gone)));
 }
 
-/** Whether an event takes an earlier one of its command back. */
-function takesBack(event: EntryEvent, earlier: EntryEvent): boolean {
-  const { definition, operations } = event;
-  if (subjectKey(event) !== subjectKey(earlier)) return false;
-  const opposite = oppositeOf(event);
-  if (opposite === undefined) return areEqual(operations, earlier.inverse);
-  if (earlier.type !== `${kindOf(event)}.${opposite.happened}`) return false;
-  return opposite.happened !== 'deleted' || areEqual(definition, earlier.definition);
-}
-
-function areEqual(one: unknown, other: unknown): boolean {
-  return one !== undefined && other !== undefined && sameJson(one as Json, other as Json);
+/** Whether the events of one resource amount to nothing. */
+function isNothing(events: readonly EntryEvent[]): boolean {
+  const [first] = events;
+  const fields = first && fieldsOf(first);
+  if (fields === undefined || events.some((event) => verbOf(event) === undefined)) return false;
+  const changes = events.map((event) => ({ ...event, link: event.resource }));
+  return joined(fields, changes).length === 0;
 }

@@ -12,29 +12,36 @@ import { deepFreeze, isObject, type Json } from '../../json/value.ts';
 import type { StoredHistory } from '../../ports/port.ts';
 import { linkKey } from '../../core/link.ts';
 import type { EntryEvent } from '../../resources/history.ts';
+import { foldKnown } from '../../resources/index.ts';
 import { interfaceShape } from '../../resources/mode.ts';
-import { createSnapshot, toConfiguration, type GatewayDocument } from '../../resources/document.ts';
+import {
+  createSnapshot,
+  madeBefore,
+  toConfiguration,
+  type GatewayDocument,
+} from '../../resources/document.ts';
 import { IndexedSessionTable } from '../../snapshot/session/table.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { Entries, entryShape } from './entries.ts';
 import { isCreation, isDeletion } from './entry-event.ts';
-import { foldRecord } from './entry-fold.ts';
 import { firstOfNextLife } from './life.ts';
 import {
+  hasEarlierForm,
   openShape,
   recordShapes,
   natural,
   type Intent,
   type JournalRecord,
-  type OpenCommand,
 } from './record.ts';
-import { wholeCommand } from './short-record.ts';
 import { storedSecretParameters } from './stored-secret.ts';
 import { Unsettled, type UnsettledCommands } from './unsettled.ts';
 
+/** The format of states, and of the records behind them. */
+const presentFormat = 2;
+
 /** The compacted form of the records: the members of {@link History}, as plain JSON. */
 const stateShape = z.object({
-  format: z.literal(1),
+  format: z.literal(presentFormat),
   revision: natural,
   document: z.custom<GatewayDocument>((value: unknown) => isObject((value ?? null) as Json)),
   interface: interfaceShape,
@@ -94,11 +101,10 @@ export class History {
     if (record.type === 'mark') return;
     if (record.type === 'abandonment') {
       this.#end(record.command);
-      return this.unsettled.abandon(record.command, this.#snapshot);
+      return this.unsettled.abandon(record.command);
     }
-    const { next, kept } = foldRecord(this.#snapshot, record.events);
-    this.#snapshot = next;
-    this.entries.take({ ...record, kept, revision: record.revision + 1 });
+    this.#snapshot = foldKnown(this.#snapshot, record.events);
+    this.entries.take({ ...record, revision: record.revision + 1 });
     if (record.last) this.#end(record.command);
     this.unsettled.settle(record);
   }
@@ -120,7 +126,7 @@ export class History {
   toState(): Json {
     const { open, abandoned } = this.unsettled;
     const state = {
-      format: 1,
+      format: presentFormat,
       revision: this.#revision,
       document: toConfiguration(this.#snapshot),
       interface: this.#snapshot.interface,
@@ -166,10 +172,8 @@ export function restore(
     ...(secretParameters.length === 0 ? {} : { secretParameters }),
     revision: firstOfNextLife(history.revision),
   });
-  // An abandoned command was made whole when it was abandoned.
-  const whole = (command: OpenCommand): OpenCommand => wholeCommand(command, snapshot);
   return new History(restored, {
-    unsettled: deepFreeze({ open: unsettled.open.map(whole), abandoned: unsettled.abandoned }),
+    unsettled: deepFreeze({ open: unsettled.open, abandoned: unsettled.abandoned }),
     entries: history.entries.without(secretParameters),
     deleted: history.deleted,
   });
@@ -224,7 +228,9 @@ function processOf({
 function parseState(state: Json | undefined): State {
   if (state === undefined) throw unreadable('records without a state before them');
   const { format } = membersOf(state);
-  if (format !== 1) throw unreadable(`a state of format ${JSON.stringify(format)}`);
+  const what = `a state of format ${JSON.stringify(format)}`;
+  if (isEarlier(format, presentFormat)) throw outdated(`The store contains ${what}`);
+  if (format !== presentFormat) throw unreadable(what);
   if (!stateShape.safeParse(state).success)
     throw unreadable('a state in which a member is missing or has the wrong type');
   return state as unknown as State;
@@ -234,6 +240,7 @@ function parseRecord(record: Json): JournalRecord {
   const { type = null } = membersOf(record);
   if (typeof type !== 'string' || !Object.hasOwn(recordShapes, type))
     throw unreadable(`a record of the unknown type ${JSON.stringify(type)}`);
+  if (hasEarlierForm(membersOf(record))) throw outdated(`The store contains a record of type "${type}"`);
   if (!recordShapes[type as JournalRecord['type']].safeParse(record).success)
     throw unreadable(`a record of type "${type}" in which a member is missing, unknown or of the wrong type`);
   return record as unknown as JournalRecord;
@@ -252,6 +259,18 @@ function takeRecord(history: History, record: JournalRecord): void {
   } catch (error) {
     throw unreadable(`a record of type "${record.type}" that does not fit the state before it`, error);
   }
+}
+
+/** Whether a format is of a version before 0.1. @internal */
+export function isEarlier(written: unknown, present: number): boolean {
+  return typeof written === 'number' && written > 0 && written < present;
+}
+
+/** The error for content of a store that a version before 0.1 has written. The content stays as it is. @internal */
+export function outdated(what: string): Error {
+  return new Error(
+    `${what}, ${madeBefore}, and no later version reads it. Start with the gateway document and an empty store.`,
+  );
 }
 
 function unreadable(what: string, cause?: unknown): Error {

@@ -5,14 +5,13 @@
 import type { Json } from '../../json/value.ts';
 import { storeUnavailable, type Refusal } from '../command/execution.ts';
 import type { Outage } from '../host/outbox.ts';
+import { foldKnown } from '../../resources/index.ts';
 import type { Entries } from './entries.ts';
-import { foldRecord } from './entry-fold.ts';
 import { longestUnmarked } from './life.ts';
 import { evolving, LogEnded, type Fold, type OwnLog } from './log.ts';
 import type { Basis } from './basis.ts';
 import { RecordQueue, type Following, type RecordQueueOptions } from './record-queue.ts';
 import type { JournalRecord } from './record.ts';
-import { shortRecord } from './short-record.ts';
 
 /** A record, with its use. @internal */
 export interface Keeping<T> extends Following<T> {
@@ -78,10 +77,9 @@ export function journalInMemory(entries: Entries): Journal {
 /** Folds events, and notes them as an entry of the command of a record. */
 function foldInto(entries: Entries, record: JournalRecord): Fold {
   return (before, events) => {
-    const { next, kept } = foldRecord(before, events);
     if (record.type === 'settlement')
-      entries.take({ command: record.command, events, kept, revision: before.revision + 1 });
-    return { next, events };
+      entries.take({ command: record.command, events, revision: before.revision + 1 });
+    return { next: foldKnown(before, events), events };
   };
 }
 
@@ -98,8 +96,7 @@ export class OwnJournal extends RecordQueue<JournalRecord> implements OpenedJour
   }
 
   keep<T>({ record, ...following }: Keeping<T>): Promise<T> {
-    const short = shortRecord(record);
-    return this.put(short, short as unknown as Json, following);
+    return this.put(record, record as unknown as Json, following);
   }
 
   mark(revision: number): void {

@@ -1,15 +1,17 @@
 /**
  * Records: the shapes of what a store contains about commands. The format is public API: later versions must read it.
+ * What versions before 0.1 have written is refused.
  */
 import * as z from 'zod/mini';
 
-import { effectTable, eventTable, type AdminEvent, type Effect } from '../../resources/index.ts';
+import { verbOf } from '../../core/change.ts';
+import { isArray, isObject, type Json } from '../../json/value.ts';
+import { eventTable, type AdminEvent } from '../../resources/index.ts';
 
 /** The shape of a revision, and of a number of things. @internal */
 export const natural = z.number().check(z.int(), z.gte(0));
 
-const eventList = z.custom<readonly AdminEvent[]>((value) => areKnown(eventTable, value));
-const effectList = z.custom<readonly Effect[]>((value) => areKnown(effectTable, value));
+const eventList = z.custom<readonly AdminEvent[]>(areEvents);
 
 /** The members of an intent: a command, or a part of one, is about to ask the host for effects. @internal */
 export const intentMembers = {
@@ -29,7 +31,6 @@ export const intentMembers = {
   /** The number of parts. */
   of: natural,
   events: eventList,
-  effects: effectList,
 };
 
 /** The members of a settlement: a command, or a part of one, has ended. @internal */
@@ -92,29 +93,32 @@ export function isWhole({
   part,
   of,
   events,
-  effects,
-}: Readonly<Record<'part' | 'of', number> & Record<'events' | 'effects', unknown>>): boolean {
-  return part < of && areConsistent(events, effects);
+}: Readonly<Record<'part' | 'of', number> & Record<'events', readonly unknown[]>>): boolean {
+  return part < of && events.length > 0;
 }
 
+/** The types of events of which each says `from` or `to`. A user has a password, which is never told. */
+const leading = /^(?!user\.)[a-z]+\.(?:created|deleted|updated|started|stopped)$/;
+
 /**
- * Whether there is an event or a closing, all events and effects have known types, and each event that needs an effect
- * has one.
+ * Whether a record is of a version before 0.1: it has effects beside its events, or an event of a change says neither
+ * what the change leads from nor what it leads to. Other records have the same form in every version.
  *
  * @internal
  */
-export function areConsistent(events: unknown, effects: unknown, closing?: unknown): boolean {
-  if (!areKnown(eventTable, events) || !areKnown(effectTable, effects)) return false;
-  const needed = (events as readonly AdminEvent[]).filter(
-    ({ type }) => eventTable[type].effect !== undefined,
-  );
-  const isAny = closing !== undefined || (events as readonly AdminEvent[]).length > 0;
-  return isAny && needed.length === (effects as readonly Effect[]).length;
+export function hasEarlierForm({ effects, events }: Readonly<Record<string, Json | undefined>>): boolean {
+  return effects !== undefined || (events !== undefined && isArray(events) && events.some(leadsNowhere));
 }
 
-/** Whether a value is a list whose elements all have a type from the table. */
-function areKnown(table: object, things: unknown): boolean {
-  const isKnown = (thing: unknown): boolean =>
-    Object.hasOwn(table, String((thing as { type?: unknown } | null)?.type));
-  return Array.isArray(things) && things.every(isKnown);
+function leadsNowhere(event: Json): boolean {
+  if (!isObject(event)) return false;
+  const { type } = event;
+  return typeof type === 'string' && leading.test(type) && verbOf(event) === undefined;
+}
+
+/** Whether a value is a list of events of known types. @internal */
+export function areEvents(value: unknown): value is readonly AdminEvent[] {
+  const isKnown = (event: unknown): boolean =>
+    Object.hasOwn(eventTable, String((event as { type?: unknown } | null)?.type));
+  return Array.isArray(value) && value.every(isKnown);
 }

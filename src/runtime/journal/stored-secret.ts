@@ -5,6 +5,7 @@
 import { maxListedFaults } from '../../problem.ts';
 import { evolve, namedResources, type AdminEvent } from '../../resources/index.ts';
 import { entriesOf, isSecretIn, secretKeys } from '../../snapshot/secret-parameter.ts';
+import { isDeletion } from './entry-event.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 
 /**
@@ -20,9 +21,9 @@ export function storedSecretParameters(
   snapshot: Snapshot,
   inFlight: readonly (readonly AdminEvent[])[],
 ): readonly string[] {
-  // A command in flight can still bring its settings.
-  const updates = inFlight.map((events) => events.filter((event) => 'after' in event));
-  const states = [snapshot, ...updates.map((events) => evolve(snapshot, events))].map((state) =>
+  // A command in flight can still bring what it leads to.
+  const comings = inFlight.map((events) => events.filter((event) => !isDeletion(event)));
+  const states = [snapshot, ...comings.map((events) => evolve(snapshot, events))].map((state) =>
     entriesOf(state, namedResources),
   );
   const { secretParameters: declared = [] } = snapshot;

@@ -2,14 +2,9 @@
  * Unsettled commands: which commands have no end in the records of a journal.
  */
 import { canRevert, type AdminEvent } from '../../resources/index.ts';
-import type { Snapshot } from '../../resources/snapshot.ts';
 import type { JournalRecord, Open } from './record.ts';
-import { wholeCommand } from './short-record.ts';
 
-type IntentOf = Pick<
-  JournalRecord & { type: 'intent' },
-  'command' | 'resources' | 'part' | 'events' | 'effects'
->;
+type IntentOf = Pick<JournalRecord & { type: 'intent' }, 'command' | 'resources' | 'part' | 'events'>;
 
 /**
  * The commands without a last settlement. The lists of an {@link Unsettled} are live: each settlement changes them.
@@ -73,16 +68,12 @@ export class Unsettled<I extends IntentOf> implements UnsettledCommands<I> {
     }
   }
 
-  /**
-   * Frees the resources of a command. Changes nothing if the command is not open: two nodes may abandon it.
-   *
-   * @param snapshot - the configuration, which other commands may change from now on
-   */
-  abandon(command: string, snapshot: Snapshot): void {
+  /** Frees the resources of a command. Changes nothing if the command is not open: two nodes may abandon it. */
+  abandon(command: string): void {
     const open = this.#open.get(command);
     if (open === undefined) return;
     this.#open.delete(command);
-    this.#abandoned.set(command, wholeCommand(open, snapshot));
+    this.#abandoned.set(command, open);
   }
 }
 

@@ -6,9 +6,11 @@
  * does not list them: on a busy service the list differs at each moment, and no such plan could be carried out.
  * Instead, the mark has an instant, and what has opened after that instant stays open.
  */
+import { pruned } from '../../core/change.ts';
 import type { Changes } from '../../core/decision.ts';
-import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
-import { closings, type AdminEvent, type Effect } from '../../resources/index.ts';
+import { isTextList } from '../../core/reference.ts';
+import { isObject, type Json, type JsonObject } from '../../json/value.ts';
+import { closings, fieldsOf, type AdminEvent, type Effect } from '../../resources/index.ts';
 import { maskSecrets } from '../../core/secret.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { sha256 } from './digest.ts';
@@ -148,9 +150,9 @@ export function assertCovered(
 const half = 16;
 
 /** Gives the digits of what a plan shows. */
-function digestOf({ events, effects, closing }: Changes<AdminEvent, Effect>): string {
+function digestOf({ events, closing }: Changes<AdminEvent, Effect>): string {
   const head = closing && closings[closing.what].headOf(closing);
-  const all = [...events, ...effects, ...(head === undefined ? [] : [head.event, head.effect])];
+  const all = [...events, ...(head === undefined ? [] : [head])];
   const halves = [all.filter((each) => !isClosing(each)), all.filter(isClosing)];
   return halves.map((each) => sha256(canonicalText(each.map(shown))).slice(0, half)).join('');
 }
@@ -160,64 +162,55 @@ function closes({ effects, closing }: Changes<AdminEvent, Effect>): boolean {
   return closing !== undefined || effects.some(isClosing);
 }
 
-function isClosing(change: AdminEvent | Effect): boolean {
+function isClosing(change: object): boolean {
   return 'sessions' in change || 'connections' in change;
 }
 
 /** The members that differ from plan to plan, or that follow from other members. */
-const unbound: ReadonlySet<string> = new Set(
-  ['at', 'actor', 'undoes', 'command', 'fleet', 'sessions', 'connections'].concat('operations', 'inverse'),
-);
+const unbound: ReadonlySet<string> = new Set([
+  'at',
+  'actor',
+  'undoes',
+  'command',
+  'fleet',
+  'sessions',
+  'connections',
+  'operations',
+]);
 
-/** What a plan shows of an event or an effect. */
-function shown(changed: AdminEvent | Effect): JsonObject {
-  const { before, after, ...change } = changed as unknown as JsonObject;
-  const members = Object.entries(change).filter(([name]) => !unbound.has(name));
-  const said = boundParts(Object.fromEntries(members));
-  if (!isObject(before) || !isObject(after)) return said;
-  return { ...said, changed: differenceOf(boundParts(before), boundParts(after)) };
-}
-
-function boundParts(members: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, boundPart(name, value)]));
+/**
+ * What a plan shows of an event: of an update the parts that differ, both before and after. Of a secret, only that it
+ * differs counts: the text of the mark masks it.
+ */
+function shown(event: AdminEvent): JsonObject {
+  const { from, to, ...head } = event as unknown as JsonObject;
+  const members = Object.entries(head).filter(([name]) => !unbound.has(name));
+  const fields = fieldsOf(event);
+  const change = { link: event.resource, ...bound('from', from, to), ...bound('to', to, from) };
+  return {
+    ...Object.fromEntries(members),
+    change: fields === undefined ? change : { ...pruned(fields, change) },
+  };
 }
 
 /**
- * A member as the mark binds it. Each sealing gives another text, so secrets are replaced before values are compared:
- * no mark depends on a secret.
+ * One side of a change as the mark binds it. The plan shows how long a drain takes, and what changes of a drain: the
+ * instants move with the time. Of a status, the words that go or come count: a monitor may find others meanwhile.
  */
-function boundPart(name: string, value: Json): Json {
-  // The plan shows how long a drain takes: the instants move with the time.
-  if (name === 'drain' && isObject(value)) {
-    const { since: _since, until: _until, by: _by, ...drain } = value;
-    return drain;
-  }
-  // The definition of a resource has its secrets inside, and those of its listeners.
-  if (name === 'definition' && isObject(value)) return boundParts(value);
-  return maskSecrets(value);
-}
-
-/**
- * The members that differ, with both values: of a map its entries that differ, of a status the words that go and come.
- */
-function differenceOf(before: JsonObject, after: JsonObject): JsonObject {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  const differing = [...names].filter((name) => !sameOrAbsent(before[name], after[name]));
-  return Object.fromEntries(differing.map((name) => [name, between(name, before[name], after[name])]));
-}
-
-function sameOrAbsent(one: Json | undefined, other: Json | undefined): boolean {
-  return one === undefined || other === undefined ? one === other : sameJson(one, other);
-}
-
-function between(name: string, before: Json | undefined, after: Json | undefined): Json {
-  if (before === undefined || after === undefined)
-    return [before === undefined ? [] : [before], after === undefined ? [] : [after]];
-  if (isObject(before) && isObject(after)) return differenceOf(before, after);
-  // The words of a status that a monitor finds may differ.
-  if (name === 'state' && isArray(before) && isArray(after))
-    return [before.filter((word) => !after.includes(word)), after.filter((word) => !before.includes(word))];
-  return [[before], [after]];
+function bound(side: 'from' | 'to', members: Json = null, others: Json = null): JsonObject {
+  if (!isObject(members)) return {};
+  const { drain, status, ...rest } = members;
+  const { since: _since, until: _until, by: _by, ...asked } = (drain ?? {}) as JsonObject;
+  const { status: kept } = (others ?? {}) as JsonObject;
+  const isMoved = (word: Json): boolean => !isTextList(kept) || !(kept as readonly Json[]).includes(word);
+  return {
+    [side]: {
+      ...rest,
+      ...Object.fromEntries(Object.entries(asked).map(([name, value]) => [`drain ${name}`, value])),
+      ...(drain !== undefined && { drain: true }),
+      ...(isTextList(status) && { status: status.filter(isMoved) }),
+    },
+  };
 }
 
 /** JSON with sorted keys and masked secrets: that a secret is set counts, and not its value. */

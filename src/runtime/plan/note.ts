@@ -4,8 +4,9 @@
  * The notes of the library follow from the configuration and from counters alone. They are no part of a mark, because
  * they change by themselves.
  */
+import { verbOf } from '../../core/change.ts';
 import type { Changes } from '../../core/decision.ts';
-import { evolve, fieldTables, type AdminEvent, type Effect } from '../../resources/index.ts';
+import { evolve, fieldsOf, type AdminEvent, type Effect } from '../../resources/index.ts';
 import { firstOf, watchedIn } from '../../resources/alert.ts';
 import { takesSessions } from '../../resources/server.ts';
 import { shownState } from '../../resources/shared/lifecycle.ts';
@@ -15,10 +16,8 @@ import type { Note } from '../../core/note.ts';
 import { nameKey } from '../../core/name.ts';
 import { parseInstant } from '../../core/time.ts';
 import { decodeSegment, parseLink } from '../../core/link.ts';
-import { sameJson, type Json } from '../../json/value.ts';
 import { linkOf, sessionsOf } from '../../snapshot/state.ts';
 
-type UpdateEvent = Extract<AdminEvent, { readonly before: object }>;
 type ServerUpdate = Extract<AdminEvent, { readonly type: 'server.updated' }>;
 type ServiceUpdate = Extract<AdminEvent, { readonly type: 'service.updated' }>;
 
@@ -65,42 +64,37 @@ export function notesOf(changing: Changing, before: Snapshot, where: string): re
 export function mayCloseNotes(events: readonly AdminEvent[]): readonly Note[] {
   const detail = 'The gateway may close sessions because of this. It does not say which.';
   return events.flatMap((event) =>
-    'before' in event && changesClosing(event)
-      ? [{ code: 'gateway-may-close', resource: event.resource, detail }]
-      : [],
+    changesClosing(event) ? [{ code: 'gateway-may-close', resource: event.resource, detail }] : [],
   );
 }
 
 /** Whether an update changes a field with which a gateway may close sessions. */
-function changesClosing({ type, before, after }: UpdateEvent): boolean {
-  const { all = [] } = fieldTables[type.slice(0, type.indexOf('.'))] ?? {};
-  const [one, other] = [before, after] as readonly object[] as readonly Readonly<
-    Record<string, Json | undefined>
-  >[];
-  return all.some(({ name, closes }) => closes === true && !isSame(one?.[name], other?.[name]));
+function changesClosing(event: AdminEvent): boolean {
+  if (verbOf(event) !== 'update') return false;
+  const { from, to } = event as Partial<Record<'from' | 'to', object>>;
+  const { all = [] } = fieldsOf(event) ?? {};
+  const members = new Set(Object.keys({ ...from, ...to }));
+  return all.some(({ name, closes }) => closes === true && members.has(name));
 }
 
-function isSame(one: Json | undefined, other: Json | undefined): boolean {
-  return one === undefined || other === undefined ? one === other : sameJson(one, other);
-}
-
-function leavingMaintenance({ before, after, resource }: ServerUpdate): readonly Note[] {
-  const isLeaving = before.state.includes('maintenance') && !after.state.includes('maintenance');
+function leavingMaintenance({ from, to, resource }: ServerUpdate): readonly Note[] {
+  const isLeaving =
+    from.status?.includes('maintenance') === true && to.status?.includes('maintenance') !== true;
   return isLeaving
     ? [{ code: 'leaves-maintenance', resource, detail: `${nameIn(resource)} leaves maintenance.` }]
     : [];
 }
 
-function movingClients({ before, after, resource }: ServerUpdate): readonly Note[] {
-  if (before.address === after.address && before.port === after.port) return [];
+function movingClients({ from, to, resource }: ServerUpdate): readonly Note[] {
+  if (from.address === to.address && from.port === to.port) return [];
   const detail = `${nameIn(resource)} sends its clients to another database.`;
   return [{ code: 'other-database', resource, detail }];
 }
 
 /** A drain begins, ends, gets a deadline at which it closes what is left, or loses its deadline. */
 function ofDrain(event: ServiceUpdate | ServerUpdate, snapshot: Snapshot, where: string): readonly Note[] {
-  const { resource, before, after, at } = event;
-  const [old, drain] = [before.drain, after.drain];
+  const { resource, at } = event;
+  const [old, drain] = [event.from.drain, event.to.drain];
   const name = nameIn(resource);
   if (drain === undefined)
     return old === undefined ? [] : [{ code: 'ends-drain', resource, detail: `The drain of ${name} ends.` }];
@@ -127,15 +121,13 @@ function ofDrain(event: ServiceUpdate | ServerUpdate, snapshot: Snapshot, where:
 
 /** A service loses a server that its sessions use. */
 function onOldServers(
-  { service, resource, before, after }: ServiceUpdate,
+  { service, resource, from: { servers: before = [] }, to: { servers: after = [] } }: ServiceUpdate,
   snapshot: Snapshot,
 ): readonly Note[] {
   const table = sessionsOf(snapshot);
   if (table.countOfService(service) === 0) return [];
-  const kept = new Set(after.servers);
-  const lost = before.servers.filter(
-    (link) => !kept.has(link) && table.countSessionsOfServer(keyIn(link)) > 0,
-  );
+  const kept = new Set(after);
+  const lost = before.filter((link) => !kept.has(link) && table.countSessionsOfServer(keyIn(link)) > 0);
   const shared = lost.length === 0 ? undefined : linksOfOthers(service, snapshot);
   return lost.map((link) => {
     const count = table.countSessionsOfServer(keyIn(link));

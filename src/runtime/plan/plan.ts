@@ -12,6 +12,7 @@ import type { Note } from '../../core/note.ts';
 import { problem, type Problem } from '../../problem.ts';
 import {
   closings,
+  effectsOf,
   redactSecrets,
   type AdminEvent,
   type Decision,
@@ -137,7 +138,7 @@ export function* planning(
     'operations' in event ? event.operations : [],
   );
   // Each part makes a revision, so the last entity tag is not known.
-  const isWhole = batches <= 1 && groupsOf(shown).length === 1;
+  const isWhole = batches <= 1 && groupsOf(events).length === 1;
   const version = isWhole ? versionIn?.(decision.next) : undefined;
   const items = closes.sessions || closes.connections;
   const instant = { life, revision: snapshot.revision, at: Math.trunc(context.now), items };
@@ -224,11 +225,14 @@ function* shownOf(
   if (closing === undefined) return { events, effects, batches: 0, closes, stays };
   const look = { decided: snapshot, present: snapshot, idleOf };
   const { first, count, batches } = yield* closedBy(closing, look, footprint);
-  const { event, effect } = closings[closing.what].headOf(closing);
-  const list = { [closing.what]: first, count };
+  const head = {
+    ...closings[closing.what].headOf(closing),
+    [closing.what]: first,
+    count,
+  } as object as AdminEvent;
   return {
-    events: count === 0 ? events : [...events, { ...event, ...list }],
-    effects: count === 0 ? effects : [...effects, { ...effect, ...list }],
+    events: count === 0 ? events : [...events, head],
+    effects: count === 0 ? effects : [...effects, ...effectsOf([head])],
     batches,
     closes,
     stays,
@@ -250,7 +254,7 @@ function* closedBy(
   const first: unknown[] = [];
   let count = known ?? 0;
   for (let number = 0; number < batches; number += 1) {
-    const effects: readonly Effect[] = [batchAt(number, closing, look)?.effect ?? []].flat();
+    const effects = effectsOf([batchAt(number, closing, look) ?? []].flat());
     const list = effects.flatMap(listIn);
     if (first.length < mostIdentities) first.push(...list);
     if (known !== undefined) {

@@ -250,7 +250,7 @@ function drainTransitions(snapshot: Snapshot): readonly Transitions[] {
 /** Whether an effect begins a drain. @internal */
 export function isDrain(effect: Effect): boolean {
   if (effect.type !== 'service.update' && effect.type !== 'server.update') return false;
-  return effect.before.drain === undefined && effect.after.drain !== undefined;
+  return effect.from.drain === undefined && effect.to.drain !== undefined;
 }
 
 function patchTransitions(snapshot: Snapshot, kind: keyof typeof samples): readonly Transitions[] {

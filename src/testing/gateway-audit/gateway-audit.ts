@@ -156,7 +156,7 @@ async function runAudit<Gateway extends AuditedGateway>(
  */
 function isSupported({ effect }: AuditedEffect, supports: NonNullable<GatewayPort['supports']>): boolean {
   if (isDrain(effect)) return supports.includes('drain');
-  const isMembership = effect.type.endsWith('.create') || effect.type.endsWith('.delete');
+  const isMembership = 'from' in effect !== 'to' in effect;
   return !isMembership || (supports.includes('create') && supports.includes('delete'));
 }
 

@@ -166,15 +166,15 @@ const unknownSetting = 'no_such_setting';
 
 /** The update, and an unknown setting. */
 function withUnknownSetting<E extends Extract<Effect, Update<object>>>(effect: E): E {
-  const { after, operations } = effect;
+  const { to, operations } = effect;
   const added = { op: 'add', path: `/${unknownSetting}`, value: 1 } as const;
-  return { ...effect, after: { ...after, [unknownSetting]: 1 }, operations: [...operations, added] };
+  return { ...effect, to: { ...to, [unknownSetting]: 1 }, operations: [...operations, added] };
 }
 
 function atAnotherPort(effect: Effect): Effect {
   if (effect.type !== 'listener.create') return effect;
-  const { definition } = effect;
-  return { ...effect, definition: { ...definition, port: ((definition.port ?? 0) % 65_535) + 1 } };
+  const { to } = effect;
+  return { ...effect, to: { ...to, port: ((to.port ?? 0) % 65_535) + 1 } };
 }
 
 const laterLooks = 5;
@@ -259,21 +259,20 @@ export const clientLaws: readonly Law[] = [
     async check({ effect }, { apply, expectEntries }) {
       await apply(effect);
       if (effect.type !== 'listener.create' && effect.type !== 'listener.delete') return;
-      await expectEntries(effect.service, [effect.definition], `after ${textOf(effect)}`);
+      const listener = effect.type === 'listener.create' ? effect.to : effect.from;
+      await expectEntries(effect.service, [listener], `after ${textOf(effect)}`);
     },
   },
   {
     id: 'start',
     name: 'opens nothing before the start of the new service',
     covers: ({ effect, start }) =>
-      effect.type === 'service.create' &&
-      start !== undefined &&
-      (effect.definition.listeners ?? []).length > 0,
+      effect.type === 'service.create' && start !== undefined && (effect.to.listeners ?? []).length > 0,
     async check({ effect, start = effect }, { apply, expectEntries }) {
       if (effect.type !== 'service.create') return;
       for (const each of [effect, start]) {
         await apply(each);
-        await expectEntries(effect.service, effect.definition.listeners ?? [], `after ${textOf(each)}`);
+        await expectEntries(effect.service, effect.to.listeners ?? [], `after ${textOf(each)}`);
       }
     },
   },

@@ -51,11 +51,11 @@ type EffectRows = {
 const rows: EffectRows = {
   create: {
     change: (gateway, effect) => {
-      put(gateway, effect, thingFrom(effect.definition, placeOf(effect)));
+      put(gateway, effect, thingFrom(effect.to, placeOf(effect)));
     },
     // As defined: another creation of the name may have come in between. What runs was created stopped.
     isSo(gateway, effect) {
-      const [there, defined] = [foundAt(gateway, effect), thingFrom(effect.definition, placeOf(effect))];
+      const [there, defined] = [foundAt(gateway, effect), thingFrom(effect.to, placeOf(effect))];
       return there !== undefined && sameJson(configurationOf(there), configurationOf(defined));
     },
   },
@@ -70,13 +70,13 @@ const rows: EffectRows = {
     },
   },
   'listener.create': {
-    change(gateway, { service, listener, definition }) {
+    change(gateway, { service, listener, to }) {
       const thing = serviceOf(gateway, service);
-      const listeners = { ...thing.listeners, [listener]: { ...definition } };
+      const listeners = { ...thing.listeners, [listener]: { ...to } };
       gateway.services.set(service, { ...thing, listeners });
     },
-    isSo: ({ services }, { service, listener, definition }) =>
-      isSame(memberOf(services.get(service)?.listeners ?? {}, listener), { ...definition }),
+    isSo: ({ services }, { service, listener, to }) =>
+      isSame(memberOf(services.get(service)?.listeners ?? {}, listener), { ...to }),
   },
   'listener.delete': {
     change(gateway, { service, listener }) {
@@ -97,7 +97,8 @@ const rows: EffectRows = {
     },
     isSo(gateway, effect, commandId) {
       const thing = foundAt(gateway, effect);
-      const isAsked = effect.from === 'stopped' || gateway.starts.has(`${commandId} ${effect.resource}`);
+      const isAsked =
+        effect.from.state === 'stopped' || gateway.starts.has(`${commandId} ${effect.resource}`);
       return thing !== undefined && thing.state !== 'stopped' && isAsked;
     },
   },
@@ -111,7 +112,7 @@ const rows: EffectRows = {
   // Other settings of the resource may have changed in between.
   update: {
     change(gateway, effect) {
-      put(gateway, effect, withUpdate(thingOf(gateway, effect), changeOf(effect)));
+      put(gateway, effect, withUpdate(thingOf(gateway, effect), effect));
     },
     isSo(gateway, effect) {
       const thing = foundAt(gateway, effect);
@@ -141,8 +142,8 @@ const rows: EffectRows = {
 
 /** What the administrator configures. */
 function configurationOf({ settings, listeners }: ScriptedThing): Json {
-  const { state, ...rest } = settings;
-  const words = isMap(state) ? Object.keys(state).filter(isAdministrators) : [];
+  const { status, ...rest } = settings;
+  const words = isMap(status) ? Object.keys(status).filter(isAdministrators) : [];
   return { ...rest, words, listeners: listeners ?? {} };
 }
 
@@ -182,12 +183,6 @@ function put(gateway: LiveGateway, effect: Effect, thing: ScriptedThing): void {
   gateway[collection].set(key, thing);
 }
 
-type Change = Pick<Update<ScriptedThing['settings']>, 'before' | 'after'>;
-
-function changeOf({ before, after }: Update<object>): Change {
-  return { before: withWordMap(before), after: withWordMap(after) };
-}
-
 /** The names of the optional members of a type. */
 type OptionalNames<T> = keyof { [K in keyof T as object extends Pick<T, K> ? K : never]: true };
 
@@ -202,12 +197,12 @@ const optionalSettings: Readonly<
   ...{ connection_timeout: true, max_connection: true, strip_db_esc: true, port: true, drain: true },
 };
 
-function withUpdate(thing: ScriptedThing, { before, after }: Change): ScriptedThing {
-  const unknown = Object.keys(after).find(
+function withUpdate(thing: ScriptedThing, { from, to }: Update<object>): ScriptedThing {
+  const unknown = Object.keys(to).find(
     (name) => !(name in thing.settings || Object.hasOwn(optionalSettings, name)),
   );
   if (unknown !== undefined) throw new EffectRefusedError(`The gateway has no setting "${unknown}" here.`);
-  return { ...thing, settings: takeChange(thing.settings, before, after) };
+  return { ...thing, settings: takeChange(thing.settings, withWordMap(from), withWordMap(to)) };
 }
 
 /** Whether a connection is open, and on the server. */

@@ -24,7 +24,7 @@ import { isMap } from './setting-change.ts';
 export interface ScriptedThing {
   /** The state of a service or monitor; left out for a server or filter. */
   readonly state?: 'started' | 'stopped' | 'failed';
-  /** The settings after the last update. The `state` of a server also has the words that the monitor last found. */
+  /** The settings after the last update. The `status` of a server also has the words that the monitor last found. */
   readonly settings: { readonly [name: string]: Json };
   /** The listeners of a service by key; left out for anything else. */
   readonly listeners?: { readonly [key: string]: Json };
@@ -172,15 +172,16 @@ function byCollection<T>(partOf: (collection: Collection) => T): Record<Collecti
  * @internal
  */
 export function withWordMap(settings: object, found: readonly string[] = []): ScriptedThing['settings'] {
-  const { state, ...rest } = settings as ScriptedThing['settings'];
-  if (!Array.isArray(state)) return settings as ScriptedThing['settings'];
-  const words = [...(state as readonly string[]), ...found];
-  return { ...rest, state: Object.fromEntries(words.map((word) => [word, true])) };
+  // The settings of a snapshot call the status `state`.
+  const { state, status = state, ...rest } = settings as ScriptedThing['settings'];
+  if (!Array.isArray(status)) return settings as ScriptedThing['settings'];
+  const words = [...(status as readonly string[]), ...found];
+  return { ...rest, status: Object.fromEntries(words.map((word) => [word, true])) };
 }
 
 /** The words of a status, in the order of {@link serverStatusWords}. @internal */
-export function wordsOf({ state }: ScriptedThing['settings']): readonly ServerStatusWord[] {
-  return isMap(state) ? serverStatusWords.filter((word) => word in state) : [];
+export function wordsOf({ status }: ScriptedThing['settings']): readonly ServerStatusWord[] {
+  return isMap(status) ? serverStatusWords.filter((word) => word in status) : [];
 }
 
 /** Whether a word of a status belongs to the administrator: no monitor finds the word or clears it. @internal */
@@ -190,7 +191,7 @@ export function isAdministrators(word: string): boolean {
 
 /** Settings with the words of a status as a list. @internal */
 export function withWordList(settings: ScriptedThing['settings']): ScriptedThing['settings'] {
-  return isMap(settings['state']) ? { ...settings, state: wordsOf(settings) } : settings;
+  return isMap(settings['status']) ? { ...settings, status: wordsOf(settings) } : settings;
 }
 
 interface Entity {

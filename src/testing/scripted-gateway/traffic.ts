@@ -109,11 +109,11 @@ export function createTraffic(gateway: LiveGateway, clock: Clock): GatewayTraffi
     findStatus(name, words) {
       const server = keyIn(gateway, 'servers', name);
       const settings = servers.get(server)?.settings ?? {};
-      const status = words.filter((word) => !isAdministrators(word));
+      const found = words.filter((word) => !isAdministrators(word));
       const kept = wordsOf(settings).filter(isAdministrators);
-      const state = Object.fromEntries([...kept, ...status].map((word) => [word, true]));
-      servers.set(server, { settings: { ...settings, state } });
-      return [{ type: 'server.reported', server, status }];
+      const status = Object.fromEntries([...kept, ...found].map((word) => [word, true]));
+      servers.set(server, { settings: { ...settings, status } });
+      return [{ type: 'server.reported', server, status: found }];
     },
     statusReports: () => [
       ...Array.from(servers, ([server, { settings }]): HostReport => {

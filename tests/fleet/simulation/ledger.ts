@@ -56,7 +56,7 @@ export function modesIn(steps: readonly Step[]): readonly boolean[] {
   const settled = steps.flatMap(recordsIn).filter(({ type }) => type === 'settlement');
   return settled
     .flatMap(({ events }) => events)
-    .flatMap((event) => (event.type === 'interface.updated' ? [event.after.read_only] : []));
+    .flatMap((event) => (event.type === 'interface.updated' ? (event.to.read_only ?? []) : []));
 }
 
 /** The records of a step that are about commands. */

@@ -280,7 +280,7 @@ export class Node {
       ({
         type: `listener.${verb}`,
         resource: `/services/${service}/listeners/${listener}`,
-        ...{ service, listener, definition },
+        ...{ service, listener, from: definition, to: definition },
       }) as unknown as Effect;
     for (const listener of actual) this.#put(effectOf('delete', listener));
     for (const [listener, definition] of wanted) this.#put(effectOf('create', listener, definition));
@@ -297,7 +297,7 @@ export class Node {
     }
     const kind = kinds[collection];
     const resource = `/${collection}/${key}`;
-    this.#put({ type: `${kind}.delete`, resource, [kind]: key, definition: {} } as unknown as Effect);
+    this.#put({ type: `${kind}.delete`, resource, [kind]: key, from: {} } as unknown as Effect);
   }
 
   #actual(target: Target): Target {
@@ -363,7 +363,7 @@ function creationOf(snapshot: Snapshot, { collection, kind, key, link }: Target)
     readonly state?: unknown;
   };
   const definition = ['service', 'monitor'].includes(kind) ? { ...entry, state: 'stopped' } : entry;
-  return { type: `${kind}.create`, resource: link, [kind]: key, definition } as unknown as Effect;
+  return { type: `${kind}.create`, resource: link, [kind]: key, to: definition } as unknown as Effect;
 }
 
 function targetsIn(snapshot: Snapshot): readonly Target[] {
@@ -384,23 +384,24 @@ function effectsOf(before: Target, after: Target): readonly Effect[] {
   const { kind, key, link } = after;
   const head = { resource: link, [kind]: key };
   const status = {
-    before: withWords(before.settings, before.settings),
-    after: withWords(after.settings, before.settings),
+    from: withWords(before.settings, before.settings),
+    to: withWords(after.settings, before.settings),
   };
   const update = { type: `${kind}.update`, ...head, ...status };
   const isMoved = before.state !== after.state && !(before.state === 'failed' && after.state === 'started');
-  const turn =
-    after.state === 'started'
-      ? { type: `${kind}.start`, from: 'stopped', ...head }
-      : { type: `${kind}.stop`, ...head };
+  const verb = after.state === 'started' ? 'start' : 'stop';
+  const from = { state: verb === 'start' ? 'stopped' : 'started' };
+  const turn = { type: `${kind}.${verb}`, ...head, from, to: { state: after.state } };
   return [update, ...(isMoved ? [turn] : [])] as unknown as readonly Effect[];
 }
 
 /** Settings with the word of the administrator, and the other words of the gateway. */
 function withWords(settings: object, gateway: object): object {
-  const { state: wanted } = settings as { readonly state?: readonly string[] };
-  const { state: found = [] } = gateway as { readonly state?: readonly string[] };
+  type Words = Readonly<Partial<Record<'state' | 'status', readonly string[]>>>;
+  // A snapshot calls the status `state`.
+  const { state, status: wanted = state, ...others } = settings as Words;
+  const { status: found = [] } = gateway as Words;
   if (wanted === undefined) return settings;
   const words = found.filter((word) => word !== 'maintenance');
-  return { ...settings, state: wanted.includes('maintenance') ? ['maintenance', ...words] : words };
+  return { ...others, status: wanted.includes('maintenance') ? ['maintenance', ...words] : words };
 }

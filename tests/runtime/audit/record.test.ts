@@ -14,6 +14,7 @@ import {
   toDocument,
   type Admin,
   type AdminEvent,
+  type Decision,
   type AdminOptions,
   type AdminRequest,
   type AuditRecord,
@@ -235,8 +236,12 @@ describe('the audit record of a command of the host', () => {
       throw new Error('planted');
     };
     const hostile = { toJSON, big: 1n } as never;
-    const { events } = stop(admin.snapshot, { now: 0 }) as { events: readonly AdminEvent[] };
-    const own = { resources: [hostile, '/services/My-Service'], events: [{ ...events[0], hostile }] };
+    const { events, effects } = stop(admin.snapshot, { now: 0 }) as Extract<Decision, { events: unknown }>;
+    const own = {
+      resources: [hostile, '/services/My-Service'],
+      events: [{ ...events[0], hostile }],
+      effects: [{ ...effects[0], hostile }],
+    };
     await admin.execute(((snapshot, context) => ({ ...stop(snapshot, context), ...own })) as Transition);
     for (const decision of [
       { outcome: 'refused' },

@@ -50,7 +50,10 @@ describe('a command', () => {
     const before = admin.snapshot;
     const execution = await admin.execute(stop, { actor: 'ada' });
     expect(gateway.applied).toEqual([
-      { type: 'service.stop', resource: '/services/My-Service', service: 'my-service' },
+      {
+        ...{ type: 'service.stop', resource: '/services/My-Service', service: 'my-service' },
+        ...{ from: { state: 'started' }, to: { state: 'stopped' } },
+      },
     ]);
     expect(execution).toMatchObject({
       outcome: 'accepted',

@@ -134,7 +134,7 @@ function openSlow(names: readonly string[], maxInFlight = 100) {
   const [calls, ended] = [new Map<number, () => void>(), new Set<number>()];
   const gateway = {
     apply: async (effect: Effect): Promise<void> => {
-      const id = effect.type === 'service.update' ? (effect.after.max_connection ?? 0) : 0;
+      const id = effect.type === 'service.update' ? (effect.to.max_connection ?? 0) : 0;
       if (!started.includes(id)) started.push(id);
       if (!ended.has(id)) await new Promise<void>((resolve) => calls.set(id, resolve));
     },

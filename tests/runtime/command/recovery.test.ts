@@ -119,7 +119,7 @@ describe('a command that was in flight when the process ended', () => {
     const dead = await openRunning(store, { gateway: sampleGateway().will('done', hold().apply) });
     dead.admin.execute(sequence(limit(7), limit(8))).catch(() => undefined);
     await dead.clock.settle();
-    expect(stored[0]).toContain('"before":{"max_connection":7},"after":{"max_connection":8}');
+    expect(stored[0]).toContain('"from":{"max_connection":7},"to":{"max_connection":8}');
     expect(stored[0]).not.toContain('router');
     const gateway = sampleGateway().willSee('in-place', 'in-place', 'not-in-place');
     const { admin } = await openRunning(store, { gateway });
@@ -147,7 +147,7 @@ describe('a command that was in flight when the process ended', () => {
     const { admin: next } = await openRunning(store, { gateway: later });
     // What is shown counts, so the gateway is asked whether the effect was taken back.
     const [asked] = gateway.applied as readonly EffectOf<'server.update'>[];
-    expect(later.inspected).toMatchObject([{ before: asked?.after, after: asked?.before }]);
+    expect(later.inspected).toMatchObject([{ from: asked?.to, to: asked?.from }]);
     await next.close();
   });
 

@@ -221,7 +221,7 @@ async function opening(history: { state?: Json; records?: readonly Json[] }): Pr
 
 const none = { open: [], abandoned: [], entries: [], deleted: [] };
 const initial = { settings: { read_only: false } };
-const emptyState = { format: 1, revision: 0, document: {}, interface: initial, ...none };
+const emptyState = { format: 2, revision: 0, document: {}, interface: initial, ...none };
 const strange: readonly Json[] = [null, 7, 'x', true, [], [7], [null], {}, -1, 0.5];
 
 describe('a store with content that this version cannot read', () => {
@@ -263,21 +263,13 @@ describe('a store with content that this version cannot read', () => {
   });
 
   const settling = (...events: readonly Json[]): Json => ({ ...settled, events });
-  const intending = (events: readonly Json[], effects: readonly Json[]): Json => ({
-    ...intent,
-    events,
-    effects,
-  });
   const flushed = { type: 'logs.flushed' };
-  const [settled, intent] = [
-    { type: 'settlement', command: 'a', revision: 1, last: true },
-    { type: 'intent', command: 'a', resources: [] },
-  ];
-  const open = [{ settled: 1, intent: intending([flushed], [{ type: 'logs.flush' }]) }];
+  const settled = { type: 'settlement', command: 'a', revision: 1, last: true };
+  const intent = { type: 'intent', command: 'a', resources: [], part: 0, of: 1, events: [flushed] };
   const stateWith = (more: object): Json => ({ ...emptyState, ...more });
 
   it.each<[string, Json | undefined, readonly Json[], string]>([
-    ['a state of another format', stateWith({ format: 2 }), [], 'a state of format 2'],
+    ['a state of another format', stateWith({ format: 3 }), [], 'a state of format 3'],
     ['records without a state', undefined, [{ type: 'mark', revision: 1 }], 'without a state'],
     ['a record of unknown type', emptyState, [{ type: 'x' }], '"x"'],
     ['a type that only looks like a known one', emptyState, [{ type: ['mark'], revision: 1 }], '["mark"]'],
@@ -287,9 +279,11 @@ describe('a store with content that this version cannot read', () => {
       'an event that does not fit the state before it',
       ...([emptyState, [settling({ type: 'sessions.closed' })], 'does not fit the state before it'] as const),
     ],
-    ['an intent of unknown effects', emptyState, [intending([], [{ type: 'x.y' }])], 'unknown'],
-    ['an intent without the effect that its event needs', emptyState, [intending([flushed], [])], 'unknown'],
-    ['an open command with more settled parts than it has', stateWith({ open }), [], 'wrong type'],
+    ['an intent without an event', emptyState, [{ ...intent, events: [] }], 'unknown'],
+    [
+      'an open command with more settled parts than it has',
+      ...([stateWith({ open: [{ settled: 2, intent }] }), [], 'wrong type'] as const),
+    ],
     ['a document that is not valid', stateWith({ document: { servers: [{}] } }), [], '/servers/0/name'],
   ])('is refused with a message that names the fault: %s', async (_what, state, records, said) => {
     expect(await opening({ ...(state !== undefined && { state }), records })).toContain(said);

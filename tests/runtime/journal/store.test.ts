@@ -126,7 +126,7 @@ describe('an interface with a store', () => {
     async (_what, revision, records, first) => {
       const store = createMemoryStore({
         state: {
-          ...{ format: 1, revision, document: {}, interface: { settings: { read_only: false } } },
+          ...{ format: 2, revision, document: {}, interface: { settings: { read_only: false } } },
           ...{ open: [], abandoned: [], entries: [], deleted: [] },
         },
         records,
@@ -198,8 +198,12 @@ describe('an interface with a store', () => {
   });
 });
 
-const stopEvent = { type: 'service.stopped', at: 0, resource: '/services/My-Service', service: 'my-service' };
-const stopEffect = { type: 'service.stop', resource: '/services/My-Service', service: 'my-service' };
+const stopping = {
+  ...{ resource: '/services/My-Service', service: 'my-service' },
+  ...{ from: { state: 'started' }, to: { state: 'stopped' } },
+};
+const stopEvent = { type: 'service.stopped', at: 0, ...stopping };
+const stopEffect = { type: 'service.stop', ...stopping };
 
 /** A decision that a host has put together. */
 function foreign(events: readonly object[], effects: readonly object[] = []): Transition {

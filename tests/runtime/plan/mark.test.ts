@@ -292,3 +292,22 @@ describe('planning', () => {
     expect(errors).toMatchObject([{ name: 'HostError', call: 'authorize' }]);
   });
 });
+
+it('binds that a secret would change, and not its text', async () => {
+  let count = 0;
+  const seal = (): Promise<string> => Promise.resolve(`opaque ${String((count += 1))}`);
+  const sealer = { durable: true, seal, open: () => Promise.resolve('') };
+  const { admin } = await openRunning(createMemoryStore(), { sealer });
+  const write = (path: string, value: Json): Promise<unknown> =>
+    ask(admin, 'PATCH /services/My-Service', { body: [{ op: 'add', path, value }] });
+  await write('/password', 'one long password');
+  await write('/max_connection', 7);
+  const entries = (await ask(admin, 'GET /history?fields=id')).body as readonly { readonly id: string }[];
+  const restore = `PUT /history/${entries.at(-1)?.id ?? ''}/restore`;
+  const { mark } = (await ask(admin, `${restore}?dry_run=true`)).body as { readonly mark: string };
+  await write('/password', 'another long password');
+  expect((await ask(admin, `${restore}?mark=${mark}`)).status).toBe(412);
+  const { mark: now } = (await ask(admin, `${restore}?dry_run=true`)).body as { readonly mark: string };
+  expect((await ask(admin, `${restore}?mark=${now}`)).status).toBe(204);
+  await admin.close();
+});

@@ -61,11 +61,12 @@ describe('a plan', () => {
     const { admin } = runAdmin();
     const sessions = [9, 404].map((id) => ({ id, connected: 0 }));
     const gone: Transition = (snapshot, context) => {
-      const { effects, ...decision } = closeNine(snapshot, context) as Extract<
+      const { events, effects, ...decision } = closeNine(snapshot, context) as Extract<
         Decision,
         { effects: readonly Effect[] }
       >;
-      return { ...decision, effects: [{ ...effects[0], sessions }] } as Decision;
+      const told = { events: [{ ...events[0], sessions }], effects: [{ ...effects[0], sessions }] };
+      return { ...decision, ...told } as Decision;
     };
     expect(admin.plan(gone)).toMatchObject({
       closes: { sessions: 2, connections: 2 },

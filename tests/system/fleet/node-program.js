@@ -18,7 +18,7 @@ const { node, hosts, cluster, port, leaseMs, document, keptIn, isDeaf } = JSON.p
 /** The settings that the clients change, by kind. */
 const settings = {
   services: ({ max_connection, connection_timeout }) => ({ max_connection, connection_timeout }),
-  servers: ({ parameters }) => ({ 'parameters/count': parameters.count }),
+  servers: ({ parameters = {} }) => ({ 'parameters/count': parameters.count }),
   monitors: ({ monitor_interval }) => ({ monitor_interval }),
 };
 
@@ -44,10 +44,10 @@ function fieldsOf(resource, values) {
 }
 
 /** What is so when the effect is done. */
-function resultOf({ type, resource, after }) {
+function resultOf({ type, resource, to }) {
   if (type.endsWith('.start')) return { [`${resource} state`]: 'started' };
   if (type.endsWith('.stop')) return { [`${resource} state`]: 'stopped' };
-  return fieldsOf(resource, settings[resource.split('/')[1]](after));
+  return fieldsOf(resource, settings[resource.split('/')[1]](to));
 }
 
 const gateway = {

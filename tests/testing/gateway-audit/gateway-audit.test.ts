@@ -343,17 +343,17 @@ const broken: Readonly<Record<string, Breaking>> = {
   },
   /** Does the same to everything else. */
   others: afterApply(disturb),
-  /** Compares all settings, not only those that were changed. */
+  /** Takes the last update of a resource alone for in place. */
   later: ({ apply, inspect }, type) => {
-    const settings = new Map<string, string>();
-    const whole = (effect: Effect): string => ('after' in effect ? JSON.stringify(effect.after) : '');
+    const last = new Map<string, string>();
+    const updateOf = (effect: Effect): string => ('to' in effect ? JSON.stringify(effect.to) : '');
     return {
       apply: async (effect, context) => {
         await apply(effect, context);
-        settings.set(effect.resource, whole(effect));
+        last.set(effect.resource, updateOf(effect));
       },
       inspect: only(type, inspect, (effect) => {
-        const same = settings.get(effect.resource) === whole(effect);
+        const same = last.get(effect.resource) === updateOf(effect);
         return Promise.resolve(same ? 'in-place' : 'not-in-place');
       }),
     };
@@ -435,10 +435,13 @@ const broken: Readonly<Record<string, Breaking>> = {
   }),
 };
 
+const toStarted = { from: { state: 'stopped' }, to: { state: 'started' } } as const;
+const toStopped = { from: toStarted.to, to: toStarted.from };
+
 /** Starts the service of an effect. */
 async function start({ apply }: ScriptedGateway, effect: Effect, context: EffectContext): Promise<void> {
   const service = 'service' in effect ? effect.service : '';
-  await apply({ type: 'service.start', resource: effect.resource, service, from: 'stopped' }, context);
+  await apply({ type: 'service.start', resource: effect.resource, service, ...toStarted }, context);
 }
 
 function isStarted({ state }: ScriptedGateway, effect: Effect): boolean {
@@ -494,9 +497,9 @@ async function disturb({ apply }: ScriptedGateway, { resource }: Effect): Promis
   const context = { commandId: 'stray', signal: new AbortController().signal };
   const running = { resource: '/services/My-Service', service: 'my-service' };
   const stopped = { resource: '/services/Bare-Service', service: 'bare-service' };
-  if (resource !== running.resource) await apply({ type: 'service.stop', ...running }, context);
+  if (resource !== running.resource) await apply({ type: 'service.stop', ...running, ...toStopped }, context);
   if (resource !== stopped.resource)
-    await apply({ type: 'service.start', from: 'stopped', ...stopped }, context);
+    await apply({ type: 'service.start', ...stopped, ...toStarted }, context);
 }
 
 function withTimesOf({ sessions }: ScriptedGateway['state'], effect: Effect): Effect {
@@ -867,8 +870,11 @@ function settingsReader({ inspect, apply }: ScriptedGateway, admin: Admin): Gate
 function isSaid(effect: Effect, { snapshot }: Admin): 'in-place' | 'not-in-place' {
   if (!('operations' in effect)) throw new Error(`${effect.type} is no update`);
   const [, collection = '', name = ''] = effect.resource.split('/');
-  const settings = snapshot[collection as 'services'].find(name)?.settings;
-  return isUpdateInPlace(effect, settings) ? 'in-place' : 'not-in-place';
+  const settings = snapshot[collection as 'servers'].find(name)?.settings;
+  // A change calls the status of a server `status`.
+  return isUpdateInPlace(effect, settings && { ...settings, status: settings.state })
+    ? 'in-place'
+    : 'not-in-place';
 }
 
 describe('a port that reads settings from the snapshot of its interface', () => {
@@ -938,7 +944,7 @@ describe('a port whose start is obstructed', () => {
     const service = 'service' in effect ? effect.service : '';
     will('done');
     await apply(
-      { type: 'service.stop', resource: effect.resource, service },
+      { type: 'service.stop', resource: effect.resource, service, ...toStopped },
       { ...never, commandId: 'undo' },
     );
   };

@@ -12,6 +12,7 @@ import {
   createSnapshot,
   type Decision,
   type Effect,
+  type EffectOf,
   type GatewayDocument,
   type HostReport,
   type Json,
@@ -281,7 +282,7 @@ describe('inspect of an update of a status that monitors change too', () => {
     const effect = effectOf(words('master', 'running', 'synced'));
     gateway.findStatus('db-serv-1', ['slave']);
     await applyAll(gateway, [effect]);
-    expect(gateway.state.servers['db-serv-1']?.settings['state']).toEqual(['slave', 'synced']);
+    expect(gateway.state.servers['db-serv-1']?.settings['status']).toEqual(['slave', 'synced']);
     expect(await inspect(gateway, effect)).toBe('in-place');
     gateway.findStatus('db-serv-1', ['running']);
     expect(await inspect(gateway, effect)).toBe('not-in-place');
@@ -293,7 +294,7 @@ describe('inspect of an update of a status that monitors change too', () => {
     expect(await inspect(gateway, effect)).toBe('not-in-place');
     await applyAll(gateway, [effect]);
     gateway.findStatus('db-serv-1', ['master', 'running']);
-    expect(gateway.state.servers['db-serv-1']?.settings['state']).toEqual([
+    expect(gateway.state.servers['db-serv-1']?.settings['status']).toEqual([
       'master',
       'running',
       'maintenance',
@@ -380,7 +381,8 @@ describe('inspect of any other effect', () => {
 
   it('answers not-in-place for what the gateway does not have', async () => {
     const gateway = gatewayOf(createSnapshot({}));
-    const start = { ...effectOf(stop), type: 'service.start', from: 'stopped' } as Effect;
+    const { from: to, to: from, ...head } = effectOf(stop) as EffectOf<'service.stop'>;
+    const start: Effect = { ...head, type: 'service.start', from, to };
     const answers = [effectOf(stop), start, effectOf(timeout(301))].map((effect) => inspect(gateway, effect));
     expect(await Promise.all(answers)).toEqual(['not-in-place', 'not-in-place', 'not-in-place']);
   });
@@ -548,7 +550,7 @@ describe('traffic on a scripted gateway', () => {
       { type: 'server.reported', server: 'db-server-2', status: ['running'] },
     ]);
     gateway.findStatus('db-serv-1', ['maintenance', 'slave']);
-    expect(keys(gateway.state.servers).map((key) => gateway.state.servers[key]?.settings['state'])).toEqual([
+    expect(keys(gateway.state.servers).map((key) => gateway.state.servers[key]?.settings['status'])).toEqual([
       ['slave'],
       ['running', 'maintenance'],
       [],
@@ -593,7 +595,7 @@ describe('the differences between a gateway and a snapshot', () => {
       '/monitors/main-monitor/state: the gateway has "started", the snapshot "failed"',
       '/monitors/main-monitor/settings/servers: the gateway has ["/servers/db-serv-1","/servers/DB-Server-2"], the snapshot []',
       '/servers/db-serv-1/settings/port: the gateway has 5432, the snapshot 1',
-      '/servers/db-serv-1/settings/state: the gateway has ["master","running"], the snapshot ["running"]',
+      '/servers/db-serv-1/settings/status: the gateway has ["master","running"], the snapshot ["running"]',
       '/filters/hint/settings/parameters/match: the gateway has {"value":"select","configurable":true}, the snapshot nothing',
       '/filters/hint/settings/parameters/source: the gateway has {"value":"127.0.0.1","configurable":false}, the snapshot nothing',
       '/filters/hint/settings/parameters/password: the gateway and the snapshot have different sealed texts',

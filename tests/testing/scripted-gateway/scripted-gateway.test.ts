@@ -15,7 +15,10 @@ import {
 
 import { sampleSnapshot } from '../../support/document.ts';
 
-const stop: Effect = { type: 'service.stop', resource: '/services/My-Service', service: 'my-service' };
+const service = { resource: '/services/My-Service', service: 'my-service' };
+const [started, stopped] = [{ state: 'started' }, { state: 'stopped' }] as const;
+const start = { type: 'service.start', ...service, from: stopped, to: started } as const;
+const stop = { type: 'service.stop', ...service, from: started, to: stopped } as const;
 const context: EffectContext = { commandId: '1', signal: new AbortController().signal };
 
 interface Scene {
@@ -96,11 +99,10 @@ it('an effect that is in place changes nothing, also if its call is answered lat
   for (let seed = 0; seed < 10; seed += 1) {
     const { gateway, clock } = scene({ seed });
     gateway.will('late', 'done');
-    const start: Effect = { ...stop, type: 'service.start', from: 'stopped' };
-    const started = gateway.apply(start, context);
+    const starting = gateway.apply(start, context);
     await gateway.apply(stop, { ...context, commandId: '2' });
     await clock.runUntilIdle();
-    await started;
+    await starting;
     expect(gateway.state.services['my-service']?.state).toBe('stopped');
   }
 });
@@ -316,12 +318,6 @@ describe('a script', () => {
 
   it('records the calls and the applied effects', async () => {
     const { gateway } = scene();
-    const start: Effect = {
-      type: 'service.start',
-      resource: '/services/My-Service',
-      service: 'my-service',
-      from: 'stopped',
-    };
     await gateway.inspect(stop, context);
     await gateway.apply(stop, context);
     await gateway.apply(start, context);

@@ -16,7 +16,6 @@ import {
 } from '../core/decision.ts';
 import { defineFields, representFields, withMembers } from '../core/field.ts';
 import { adoptSettings, patchSettings, patchViewOf } from '../core/patch-view.ts';
-import { conflicts, type Change, type Written } from '../core/change.ts';
 import * as shape from '../core/shape.ts';
 import { updateBetween, type Update } from '../core/update.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -28,7 +27,7 @@ import type { Interface, InterfaceRepresentation, InterfaceSettings } from './in
 import type { Kind } from './shared/kind.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { itemRoute } from './shared/route.ts';
-import { changedSince, faultOfUpdate, valueLimits } from './shared/settings.ts';
+import { takenBack, valueLimits } from './shared/settings.ts';
 import { assertInputs, type Snapshot } from './snapshot.ts';
 
 /** The event of the interface: its settings were changed. No effect belongs to it. @internal */
@@ -88,21 +87,17 @@ const resource = '/';
 const events: EventTable<Snapshot, InterfaceEvent> = {
   'interface.updated': {
     origin: 'command',
-    revert(snapshot, { from, to }, context) {
-      const fault = faultOfUpdate(fields, { from, to });
-      if (fault !== undefined) return refused(snapshot, fault, [resource]);
+    revert(snapshot, event, context) {
       const present = settingsIn(snapshot);
-      const back = { link: resource, from: to, to: from } as object as Written & Pick<Change, 'link'>;
-      const places = conflicts(fields, present as unknown as JsonObject, back);
-      if (places.length > 0) return refused(snapshot, changedSince(resource, places), [resource]);
-      const wanted = withChange(present, back);
-      return decideUpdate(snapshot, adoptSettings(view, present, wanted, noNames), context);
+      const back = takenBack(fields, resource, present as unknown as JsonObject, event);
+      const wanted = back.ok ? adoptSettings(view, present, asSettings(back.value), noNames) : back;
+      return decideUpdate(snapshot, wanted, context);
     },
     evolve(snapshot, event) {
       // An event from a store can be damaged.
       for (const each of [event.from, event.to]) assertObject(each, 'The members of an update');
       const { settings: before, ...begun } = snapshot.interface;
-      const merged = withChange(before, event as object as Written);
+      const { settings: merged } = withMembers(fields, { settings: before }, event);
       const settings = merged.read_only ? Object.freeze(merged) : writable;
       if (sameJson(settings as object as Json, before as object as Json)) return snapshot;
       const by = event.actor === undefined ? {} : { read_only_by: event.actor };
@@ -117,8 +112,8 @@ function settingsIn(snapshot: Snapshot): InterfaceSettings {
   return snapshot.interface.settings;
 }
 
-function withChange(settings: InterfaceSettings, change: Written): InterfaceSettings {
-  return withMembers(fields, { settings }, change).settings;
+function asSettings(members: JsonObject): InterfaceSettings {
+  return members as unknown as InterfaceSettings;
 }
 
 /** The settings have no links. */

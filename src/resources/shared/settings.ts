@@ -1,7 +1,7 @@
 /**
  * Settings: the JSON Patch of a resource, its event and effect, and its undo, for every kind with settings.
  */
-import { conflicts, merged, type Written } from '../../core/change.ts';
+import { conflicts, inverse, merged, type Written } from '../../core/change.ts';
 import type { Named, Singular } from '../../core/collection.ts';
 import {
   accepted,
@@ -33,7 +33,7 @@ import { updateBetween, type Update } from '../../core/update.ts';
 import { commandQuery, patchMediaTypes, type Route } from '../../http/route.ts';
 import { copyOperations, parseOperations, type Operation } from '../../json/patch.ts';
 import { isObject, type Json, type JsonObject } from '../../json/value.ts';
-import { ok, problem, problemOf, type Fault, type Problem, type Result } from '../../problem.ts';
+import { fail, ok, problemOf, type Fault, type Result } from '../../problem.ts';
 import { reservedFaults } from '../../snapshot/entry.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { linkOf, nameFinder, shownVersion, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
@@ -184,40 +184,59 @@ function revertUpdate<S extends State, T extends ConfiguredEntity, K extends Sin
   if (!found.ok) return refused(snapshot, found.problem, [linkOfCollection(named)]);
   const thing = asPatched(settings, found.value);
   const link = linkOf(named.collection, thing);
-  const fault = faultOfUpdate(fields, event as object);
-  if (fault !== undefined) return refused(snapshot, fault, [link]);
   const present = membersIn(fields, thing.settings);
   const { now } = context;
-  const asLeft = (members: object): JsonObject => asBroughtBack(members, now, present) as JsonObject;
-  const back = { link, from: asLeft(event.to), to: asLeft(event.from) };
-  const places = conflicts(fields, present, back);
-  if (places.length > 0) return refused(snapshot, changedSince(link, places), [link]);
-  const after = broughtBack(link, merged(fields, present, back) ?? present, now, present);
+  const asLeft = (members: object | undefined): object | undefined =>
+    members && asBroughtBack(members, now, present);
+  const back = takenBack(fields, link, present, { from: asLeft(event.from), to: asLeft(event.to) });
+  if (!back.ok) return refused(snapshot, back.problem, [link]);
+  const after = broughtBack(link, back.value, now, present);
   const { view, names } = around(settings, snapshot);
   const taken = adoptSettings(view, thing.settings, settingsIn(fields, after.settings), names);
   return decideUpdate(settings, snapshot, thing, taken, context, after.notes);
 }
 
-/** What is wrong with an update that a host has passed; `undefined` if it can be of these fields. @internal */
-export function faultOfUpdate(
+/**
+ * Gives members once an update is taken back: what it has changed becomes what it was, and everything else stays.
+ *
+ * @param update - what a host has passed as an update
+ * @returns the members; refused if the update cannot be of these fields, and if what it has changed has changed since
+ * @internal
+ */
+export function takenBack(
+  fields: Fields,
+  link: string,
+  present: JsonObject,
+  update: Partial<Record<'from' | 'to', object | undefined>>,
+): Result<JsonObject> {
+  const checked = checkedUpdate(fields, update);
+  if (!checked.ok) return checked;
+  const back = { link, ...inverse(checked.value) };
+  const places = conflicts(fields, present, back);
+  return places.length > 0 ? changedSince(link, places) : ok(merged(fields, present, back) ?? present);
+}
+
+/** An update that a host has passed; refused if it cannot be of these fields. */
+function checkedUpdate(
   { byName, parts }: Fields,
-  { from, to }: Partial<Written>,
-): Problem | undefined {
-  const sides = [from, to];
-  const isOfSettings = sides.every(
+  { from, to }: Partial<Record<'from' | 'to', object | undefined>>,
+): Result<Written> {
+  const isOfSettings = [from, to].every(
     (members) =>
       members !== undefined &&
       Object.entries(members).every(
-        ([name, value]) => byName.get(name)?.setting !== undefined && hasForm(value, parts[name]),
+        ([name, value]) => byName.get(name)?.setting !== undefined && hasForm(value as Json, parts[name]),
       ),
   );
   if (!isOfSettings)
-    return problem(
+    return fail(
       'op-not-allowed',
       'The update must be of settings alone. Pass the event as it was published, with its secrets.',
     );
-  const faults = oneForEachPointer(sides.flatMap((members = {}) => reservedFaults(members)));
-  return faults.length === 0 ? undefined : problemOf(faults);
+  const faults = [from, to].flatMap((members = {}) => reservedFaults(members as Json));
+  return faults.length === 0
+    ? ok({ from, to } as Written)
+    : { ok: false, problem: problemOf(oneForEachPointer(faults)) };
 }
 
 /** Whether a value, or what is left of it in an entry of the history, can be that of a field. */
@@ -227,15 +246,18 @@ function hasForm(value: Json, form: PartsForm | undefined): boolean {
   return form === undefined || isObject(value);
 }
 
-/** The refusal to take back what has changed since. @internal */
-export function changedSince(link: string, pointers: readonly string[]): Problem {
+/** The refusal to take back what has changed since. */
+function changedSince(link: string, pointers: readonly string[]): Result<never> {
   const faults = pointers.map((pointer): Fault => ({
     pointer,
     code: 'patch-test-failed',
     detail: 'has changed since',
   }));
-  const detail = `${link} has changed since at ${pointers.join(', ')}. Nothing was changed.`;
-  return problem('patch-test-failed', detail, faults);
+  return fail(
+    'patch-test-failed',
+    `${link} has changed since at ${pointers.join(', ')}. Nothing was changed.`,
+    faults,
+  );
 }
 
 /** Creates the adoption of a kind: its settings, and the other steps. @internal */

@@ -37,7 +37,10 @@ export interface FleetRecord {
   readonly resources: readonly string[];
   /** The events: what the command would do, or what has happened. */
   readonly events: readonly AdminEvent[];
-  /** `abandoned` if other nodes have ended the command of a silent node; `forgotten` if the node was forgotten. */
+  /**
+   * `abandoned` if an administrator has abandoned the command, or other nodes have, because its node was silent;
+   * `forgotten` if the node was forgotten.
+   */
   readonly why?: 'abandoned' | 'forgotten';
 }
 

@@ -55,8 +55,8 @@ const settlementShape = z.object({
   actor,
   ...settlementMembers,
   /**
-   * `abandoned` if another node has ended the command, because this one was silent: this one looks at its next start
-   * what has become of the command. `forgotten` if this one will not come back.
+   * `abandoned` if an administrator has abandoned the command, or another node has, because its node was silent: the
+   * node then makes the resources as they are shown. `forgotten` if the node will not come back.
    */
   why: z.exactOptional(z.enum(['abandoned', 'forgotten'])),
 });
@@ -392,7 +392,12 @@ export function forgottenRecord(node: string, { life }: Writing): SharedRecord {
   return { ...headOf({ node, life }, `forget ${node}`), type: 'forgotten' };
 }
 
-/** The record with which a node ends the command of another one. @internal */
+/**
+ * The record with which a command is abandoned, or ends with a node that is forgotten: its resources are free. The
+ * command stays on the list of its node until the gateway is as it is shown.
+ *
+ * @internal
+ */
 export function endRecord(
   { intent }: SharedCommand,
   { life }: Writing,

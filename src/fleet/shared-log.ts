@@ -549,7 +549,7 @@ export class SharedLog implements Log<Work> {
     return { ...head, ...actorOf(events), type: 'settlement', events, last };
   }
 
-  /** The record with which this node ends the command of a silent node. */
+  /** The record with which this node abandons a command: that of a silent node, or its own for an administrator. */
   #abandonmentOf(command: string): SharedRecord | undefined {
     const open = this.#openOf(command);
     if (open === undefined || this.#isSent(command)) return undefined;

@@ -98,10 +98,10 @@ export async function settleGroups(
 ): Promise<Performed> {
   let done = before;
   const events: AdminEvent[] = [];
-  // The events that can be taken back; `undefined` after one that cannot.
-  let settled = earlier && [...earlier];
+  // `undefined` after an event that cannot be taken back.
+  let revertible = earlier && [...earlier];
   const end = async (refused: RefusedGroup): Promise<Performed> => {
-    const back = await takeBack(settled, refused.kept, { done, of }, flight);
+    const back = await takeBack(revertible, refused.kept, { done, of }, flight);
     const { kept } = back;
     const left = back.isWhole ? 0 : done;
     const refusal = refusalText({ reason: refused.reason, kept }, { done: left, of, back });
@@ -115,11 +115,16 @@ export async function settleGroups(
     // group follows the decision.
     const isStartOrStop = isFinal || group.length === 0 || done % mostInTurn === mostInTurn - 1;
     if (of > 1 && isStartOrStop) await flight.runtime.clock.sleep(0);
-    const refused = await finish(group, flight, { done, of }, settled !== undefined && settled.length > 0);
+    const refused = await finish(
+      group,
+      flight,
+      { done, of },
+      revertible !== undefined && revertible.length > 0,
+    );
     if (refused !== undefined) return end(refused);
     done += 1;
-    if (isFinal) settled = undefined;
-    else settled?.push(...eventsOf(group));
+    if (isFinal) revertible = undefined;
+    else revertible?.push(...eventsOf(group));
     const position: Position = done === of ? { at: 'end' } : { at: 'group', done, of };
     // A group that closes nothing needs no record, unless it ends the command.
     if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), position)));
@@ -147,16 +152,16 @@ interface TakenBack {
  * @param of - the number of the groups of the command: the groups of the way back come after them
  */
 async function takeBack(
-  settled: readonly AdminEvent[] | undefined,
+  revertible: readonly AdminEvent[] | undefined,
   kept: readonly AdminEvent[],
   { done, of }: Progress,
   flight: Flight,
 ): Promise<TakenBack> {
   const untouched = { events: [], kept, unsettled: kept, isWhole: false };
-  if (settled === undefined || settled.length === 0) return untouched;
+  if (revertible === undefined || revertible.length === 0) return untouched;
   const events: AdminEvent[] = [];
   if (kept.length > 0) events.push(...(await flight.settle(kept, { at: 'group', done: done + 1, of })));
-  const groups = groupsBack(settled, flight);
+  const groups = groupsBack(revertible, flight);
   if (groups === undefined) return { events, kept, unsettled: [], isWhole: false };
   // One more than there are: a later life that finishes the last of them must still end the command as refused.
   const all = of + groups.length + 1;

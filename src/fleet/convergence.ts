@@ -43,7 +43,7 @@ export interface ConvergenceOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Follows the fleet, one resource at a time, all resources at once. @internal */
+/** Follows the fleet, each resource by itself, and all at once. @internal */
 export class Convergence {
   readonly #options: ConvergenceOptions;
   /** Follows each resource, by the key of its link. */

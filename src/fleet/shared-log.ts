@@ -72,7 +72,9 @@ export interface SharedLogOptions {
   readonly align: Align;
   /** Called when the end of the log has moved. */
   readonly onMove: () => void;
-  /** Gets the resources that other nodes have changed; `undefined` for all of them. */
+  /**
+   * Gets the resources that other nodes have changed, or whose command others have ended; `undefined` for all of them.
+   */
   readonly onChange: (links: readonly string[] | undefined) => void;
   /** Called once when a later process runs under the name of this node. */
   readonly onSuperseded: () => void;

@@ -59,7 +59,10 @@ export interface CommandTable {
   list(this: void): readonly CommandInFlight[];
   /** Abandons a command. Refused if {@link objectionTo} objects, or if the store does not answer. */
   abandon(this: void, id: string): Promise<NotDone | undefined>;
-  /** Where abandoned commands may have left something at the gateway that was not taken away yet. */
+  /**
+   * Where abandoned commands, or calls that ended too late, may have left something at the gateway that was not taken
+   * away yet.
+   */
   left(this: void): readonly Left[];
 }
 

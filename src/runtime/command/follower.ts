@@ -1,5 +1,5 @@
 /**
- * The follower: brings the gateway to where it must be, one task after the other, all tasks at once. A task that does
+ * The follower: brings the gateway to where it must be, each task by itself, and all at once. A task that does
  * not succeed is tried again, with growing pauses.
  */
 import type { Clock } from '../../ports/port.ts';

@@ -87,8 +87,8 @@ const traces: Readonly<
 export function recover({ intent, settled, done: earlier }: OpenCommand, flight: Flight): Promise<Performed> {
   const inFlight = settled === intent.part ? groupsOf(intent.events) : [];
   const work = { groups: inFlight, finish: recoverGroup, rest: ended };
-  // Without a last settlement, not every group is done. If all have settled, the last one was refused, and only those
-  // of its events settled that stand.
+  // Without a last settlement, not every group is done. If all have settled, the last one was refused, and those of its
+  // events that stand were settled by `takeBack`.
   const done = Math.min(settled, intent.of - 1);
   return settleGroups(work, { done, of: intent.of }, flight, earlier);
 }

@@ -138,7 +138,7 @@ function isReversible(event: EntryEvent): boolean {
   return kindOf(event) !== 'user' && canRevert(event as AdminEvent);
 }
 
-/** Takes an event back. What was so before the event stays. */
+/** Takes an event back. One that has changed nothing leaves nothing to take back. */
 function wayBackOf(event: EntryEvent): Transition {
   return event.already ? (snapshot) => unchanged(snapshot, [event.resource]) : revert(event as AdminEvent);
 }
@@ -361,7 +361,7 @@ async function restore({ entries, clock, configuration, follow }: Around, id: st
         await clock.sleep(0);
         isOver = beginPiece();
       }
-      // On paper no monitor has found the words of a status.
+      // On paper no monitor has found the words of a status, and at time 0 no deadline has passed.
       const decision = wayBackOf(wantedOf(event))(then, { now: 0 });
       if (decision.outcome === 'refused')
         return notRestored(

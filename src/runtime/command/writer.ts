@@ -64,7 +64,7 @@ export class Writer {
   readonly #turns: Turns;
   readonly #runtime: Runtime;
   readonly #departed: Departed;
-  /** Makes the resources of abandoned commands as the snapshot shows them. */
+  /** Makes the resources of abandoned commands, and of calls that ended too late, as the snapshot shows them. */
   readonly reconciliation: Reconciliation;
 
   constructor(ground: Ground) {

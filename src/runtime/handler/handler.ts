@@ -131,7 +131,7 @@ function leaveRecord<R extends Route>(
 ): Promise<void> | undefined {
   if (arrival === undefined) return undefined;
   const { attempt, request } = arrival;
-  // A reader may have begun before the outcome of the command is known.
+  // A reader may begin before an unknown outcome becomes known.
   if (!audit.isWanted && attempt?.execution?.outcome !== 'unknown') return undefined;
   if (attempt === undefined) {
     if (problem !== undefined) audit.noteFailedLogIn(request, problem.code);

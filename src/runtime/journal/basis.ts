@@ -12,7 +12,7 @@ export const callerLinks: readonly string[] = ['/users', modeLink];
 
 /** What a decision rests on, besides the resources of its record. @internal */
 export interface Basis {
-  /** How many changes of others the decision knows. */
+  /** The moment of the log at the decision: the number of records that it knows. */
   readonly since: number;
   /** Links of what else was looked at, such as the users among whom the caller is. */
   readonly links: readonly string[];

@@ -73,9 +73,13 @@ export class Convergence {
     return this.#follower.behind.map(([, behind]) => behind);
   }
 
-  /** Whether the gateway is to follow what a link names, by the key of the link. Users are followed together. */
+  /**
+   * Whether the gateway is to follow what a link names, by the key of the link, or a resource of the list that it names:
+   * that can still come and go. Users are followed together.
+   */
   isBehind(link: string): boolean {
-    return this.#follower.find(link.startsWith('/users/') ? '/users' : link) !== undefined;
+    if (this.#follower.find(link.startsWith('/users/') ? '/users' : link) !== undefined) return true;
+    return link.lastIndexOf('/') === 0 && this.#follower.behind.some(([key]) => key.startsWith(`${link}/`));
   }
 
   /** The refusal of a command on a resource that this gateway has not followed. */

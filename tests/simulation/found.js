@@ -35,6 +35,7 @@ export const found = {
     [4626, 'an abandoned deletion took a filter out of the list of a service that was created since'],
   ],
   '--fleet': [
+    [1703, 'shows a list as the fleet has it while it still creates and deletes a server of that list'],
     [2789, 'a gateway had another time of day than its node, so that a new session came too late'],
     [
       18_028,

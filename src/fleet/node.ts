@@ -16,7 +16,7 @@ import type { Coordinator, Succeeded } from '../runtime/command/coordinator.ts';
 import type { Basis } from '../runtime/journal/basis.ts';
 import { Entries } from '../runtime/journal/entries.ts';
 import { isEmpty } from '../runtime/journal/history.ts';
-import { unavailableIn } from '../runtime/journal/journal.ts';
+import { endWithoutEvents, unavailableIn } from '../runtime/journal/journal.ts';
 import { drawLife } from '../runtime/journal/life.ts';
 import { callInTime, loadInTime } from '../runtime/journal/load.ts';
 import type { CompleteOptions } from '../runtime/ground.ts';
@@ -452,8 +452,7 @@ export class RunningNode implements RunningCoordinator {
         .catch(() => undefined);
     for (const { intent } of this.#log.orphans) {
       const { command, resources } = intent;
-      const record = { type: 'settlement', command, revision: 0, events: [], last: true } as const;
-      this.#journal.keep({ record, resources, use: 'upkeep', then: () => undefined }).catch(() => undefined);
+      void endWithoutEvents(this.#journal, { id: command, resources }, 0);
     }
   }
 

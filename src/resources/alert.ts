@@ -371,7 +371,7 @@ function behind({ commands, fleet }: Surroundings, isMeant: (code: string) => bo
     .filter(({ problem }) => problem !== undefined && isMeant(problem.code))
     .map(({ resource, since, problem }) => ({
       ...{ resource, since },
-      detail: sentence('What an abandoned command may have left was not taken away', problem?.detail),
+      detail: sentence('What an earlier command may have left was not taken away', problem?.detail),
     }));
   const lags = (fleet?.nodes() ?? []).flatMap(({ node, behind: each }) =>
     each

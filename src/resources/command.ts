@@ -66,7 +66,7 @@ export interface CommandTable {
   left(this: void): readonly Left[];
 }
 
-/** What an abandoned command may have left at the gateway. */
+/** What an earlier command may have left at the gateway. */
 interface Left {
   readonly resource: string;
   /** Since when, in milliseconds since 1970-01-01T00:00:00Z. */

@@ -33,6 +33,7 @@ import { withoutMarks } from '../core/change.ts';
 import { leadingBack } from './shared/change-effect.ts';
 import type { About, Kind } from './shared/kind.ts';
 import { assertName, finder, linkOfCollection, lookUp } from './shared/look-up.ts';
+import { notAsCreated } from './shared/membership.ts';
 import { creating } from './shared/membership-route.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { commandRoute, itemRoute, listingOf, listRoute } from './shared/route.ts';
@@ -100,8 +101,7 @@ const events: EventTable<Snapshot, ListenerEvent> = {
       const { listener } = found.value;
       if (areEqual(listener, definition)) return decide('delete', snapshot, found.value, context);
       const link = linkOfListener(found.value.service, listener);
-      const detail = `The listener ${quoted(listener.name)} is not as it was created. To remove it all the same: DELETE ${link}.`;
-      return refused(snapshot, problem('patch-test-failed', detail), resourcesOf(found.value));
+      return refused(snapshot, notAsCreated('listener', listener.name, link), resourcesOf(found.value));
     },
     // A change of the service also where its own document has the listener: the nodes of a fleet then have one version.
     evolve: (snapshot, { service, listener, to: definition }, fold) =>

@@ -47,7 +47,7 @@ export interface Changing<
   T extends ConfiguredEntity = ConfiguredEntity,
 > extends Named<T> {
   readonly fields: Fields;
-  /** A further change of a snapshot when the links of a resource come or go; left out if there is none. */
+  /** Changes the snapshot further when links of a resource come or go; left out if nothing else changes. */
   onLinks?(
     this: void,
     snapshot: S,
@@ -60,7 +60,7 @@ export interface Changing<
 
 /** How a snapshot, a gateway document and a running interface have the named resources of a kind. @internal */
 export interface NamedResources<S extends State = State> extends Changing<S> {
-  /** The part that a running interface takes over from a gateway document; left out if there is none. */
+  /** How a running interface takes a gateway document over; left out if it takes nothing of this kind. */
   readonly adoption?: AdoptionSteps;
   /** How a resource drains; left out if none does. */
   readonly draining?: Draining<State, never>;

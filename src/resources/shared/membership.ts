@@ -200,10 +200,8 @@ function eventRows<S extends State>(
       const asCreated = asBroughtBack(definition, context.now, thing.settings);
       if (changeBetween(named.fields, resource, definitionOf(named, thing), asCreated) === undefined)
         return membership.delete(named, thing, {}, snapshot, context);
-      const detail =
-        `The ${kind} ${quoted(thing.name)} is not as it was created. ` +
-        `To remove it all the same, delete it: DELETE ${linkOf(collection, thing)}.`;
-      return refused(snapshot, problem('patch-test-failed', detail), [linkOf(collection, thing)]);
+      const link = linkOf(collection, thing);
+      return refused(snapshot, notAsCreated(kind, thing.name, link), [link]);
     },
     evolve(snapshot: S, { [kind]: key = '', to: definition = {} }: Defined, fold: Fold): S {
       if (find(snapshot, named, key) !== undefined) return snapshot;
@@ -242,6 +240,12 @@ function eventRows<S extends State>(
     S,
     EventBase
   >;
+}
+
+/** Why a created resource is not deleted again: it has changed since. @internal */
+export function notAsCreated(kind: string, name: string, link: string): Problem {
+  const detail = `The ${kind} ${quoted(name)} is not as it was created. To remove it all the same: DELETE ${link}.`;
+  return problem('patch-test-failed', detail);
 }
 
 /** Lets the kind change the snapshot further if the links of a resource have come or gone. */

@@ -246,7 +246,7 @@ function hasForm(value: Json, form: PartsForm | undefined): boolean {
   return form === undefined || isObject(value);
 }
 
-/** The refusal to take back what has changed since. */
+/** The refusal of a way back: places have other values now. */
 function changedSince(link: string, pointers: readonly string[]): Result<never> {
   const faults = pointers.map((pointer): Fault => ({
     pointer,

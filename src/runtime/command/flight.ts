@@ -10,7 +10,7 @@ import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Ground } from '../ground.ts';
 import type { CommandSpan } from '../instrumentation/instruments.ts';
 import { Overruled, type Basis } from '../journal/basis.ts';
-import { unavailableIn, type Journal } from '../journal/journal.ts';
+import { endWithoutEvents, unavailableIn, type Journal } from '../journal/journal.ts';
 import type { Fold } from '../journal/log.ts';
 import { NotKept } from '../journal/record-queue.ts';
 import type { Crossings } from './crossing.ts';
@@ -294,12 +294,7 @@ export class Flight {
 
   /** Ends the command in the store without events: the store may have an intent of it, or may still get one. */
   #withdraw(): void {
-    const { id, resources } = this.command;
-    const { revision } = this.runtime.present();
-    const record = { type: 'settlement', command: id, revision, events: [], last: true } as const;
-    this.#options.journal
-      .keep({ record, resources, use: 'upkeep', then: () => undefined })
-      .catch(() => undefined);
+    void endWithoutEvents(this.#options.journal, this.command, this.runtime.present().revision);
   }
 
   /** What the record of a settlement is for. */

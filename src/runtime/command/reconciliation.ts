@@ -24,6 +24,7 @@ import type { Snapshot } from '../../resources/snapshot.ts';
 import { collectionOf, find, linkOf } from '../../snapshot/state.ts';
 import type { Ground } from '../ground.ts';
 import { withoutSessions } from '../journal/history.ts';
+import { endWithoutEvents } from '../journal/journal.ts';
 import type { Performed } from './command.ts';
 import { carryOut, inspect } from './effect.ts';
 import { refusal, type Execution } from './execution.ts';
@@ -168,13 +169,8 @@ export class Reconciliation {
   async #end({ command, list }: Leftover): Promise<void> {
     if (list === 'none') return;
     const { ground, present } = this.#around;
-    const { id, resources } = command;
-    const { revision } = present();
-    const record = { type: 'settlement', command: id, revision, events: [], last: true } as const;
-    // A failure of the store has gone to `onError` already. The next start finds the command on the list again.
-    await ground.journal
-      .keep({ record, resources, use: 'upkeep', then: () => undefined })
-      .catch(() => undefined);
+    // If the store fails, the next start finds the command on the list again.
+    await endWithoutEvents(ground.journal, command, present().revision);
     if (list === 'earlier') ground.onRecovered(command, refusal('effect-refused', notHappened));
   }
 }
@@ -186,7 +182,7 @@ const { problem: notEnded } = refusal('outcome-unknown', 'Its last call has not 
 
 function notMade(resource: string, { detail }: Problem): string {
   return (
-    `An abandoned command may have changed ${resource} at the gateway, and the gateway was not made as the interface ` +
+    `An earlier command may have changed ${resource} at the gateway, and the gateway was not made as the interface ` +
     `shows it. ${detail} The interface tries again, at the latest after a minute, and after each start.`
   );
 }

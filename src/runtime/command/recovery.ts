@@ -41,8 +41,8 @@ type Finding =
  * - `undo`: effects that left a trace are undone, the last one first. Then the command ends with `command.failed`.
  *   Events stand if the host refuses to undo their effects.
  *
- * A command that ends with `command.failed` takes back what its earlier parts have settled, and the group that has just
- * settled too, unless one of these cannot be taken back: `takeBack` in `command.ts`.
+ * A command that ends with `command.failed` takes its settled groups back, if each of them can be taken back:
+ * `takeBack` in `command.ts`.
  *
  * A host that does not answer is asked again, with growing pauses. Until it answers, the command is in flight with an
  * unknown outcome. If the interface closes first, the command stays open in the journal for the next life.

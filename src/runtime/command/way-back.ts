@@ -138,7 +138,7 @@ function isReversible(event: EntryEvent): boolean {
   return kindOf(event) !== 'user' && canRevert(event as AdminEvent);
 }
 
-/** Takes an event back. One that has changed nothing leaves nothing to take back. */
+/** Takes an event back. An event that has changed nothing needs no way back. */
 function wayBackOf(event: EntryEvent): Transition {
   return event.already ? (snapshot) => unchanged(snapshot, [event.resource]) : revert(event as AdminEvent);
 }

@@ -52,6 +52,20 @@ export interface Journal {
   close(): Promise<void>;
 }
 
+/**
+ * Ends a command in a journal without events. It does not reject: a failure of the store has gone to `onError`.
+ *
+ * @internal
+ */
+export async function endWithoutEvents(
+  journal: Pick<Journal, 'keep'>,
+  { id, resources }: { readonly id: string; readonly resources: readonly string[] },
+  revision: number,
+): Promise<void> {
+  const record = { type: 'settlement', command: id, revision, events: [], last: true } as const;
+  await journal.keep({ record, resources, use: 'upkeep', then: () => undefined }).catch(() => undefined);
+}
+
 /** The journal of what is kept elsewhere: stores nothing. @internal */
 export const noJournal: Journal = Object.freeze({
   hasStore: false,

@@ -330,7 +330,7 @@ const expectedErrors = [
   /The disk is out of reach/,
   /did not answer/,
   /The configuration of the fleet has gone back/,
-  /An abandoned command may have changed .* at the gateway/,
+  /An earlier command may have changed .* at the gateway/,
   /Another process runs the node/,
   /cannot announce itself/,
   /The gateway of this node has not followed a change of \/\S+ that another node has made/,

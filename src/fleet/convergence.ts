@@ -74,8 +74,8 @@ export class Convergence {
   }
 
   /**
-   * Whether the gateway must still follow a resource, given its link with its key. Of the link of a list, whether it must
-   * follow any resource of the list: that one can still come or go. Users are followed together.
+   * Whether the gateway must still follow a resource, given its link with its key. Of the link of a list: whether it
+   * must follow any resource of the list, which can still come or go. Users are followed together.
    */
   isBehind(link: string): boolean {
     if (this.#follower.find(link.startsWith('/users/') ? '/users' : link) !== undefined) return true;

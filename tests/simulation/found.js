@@ -23,6 +23,10 @@ export const found = {
     [1_052_286, 'a listener that its command had deleted and brought back was said to be undoable'],
     [1_054_119, 'a failed monitor that its command had deleted and brought back was said to be undoable'],
     [2_060_641, 'a judge took a failed monitor for one that looks at its servers'],
+    [34_133, 'a call made again what a later command had changed, after an abandoned call had made the same'],
+    [79_056, 'a call made again what its command had taken back, after an abandoned call had made the same'],
+    [80_434, 'a server that an abandoned command had listed, and would have deleted later, stayed listed'],
+    [82_227, 'a call made again what a later command had changed, after an abandoned call had made the same'],
   ],
   '--plans': [
     [

@@ -32,6 +32,8 @@ type Standing = 'awaited' | 'unknown' | 'done' | 'closed' | 'abandoned';
 class Call {
   standing: Standing = 'awaited';
   ending: Ending;
+  /** Whether the call of an abandoned command may make the same change, so that `in-place` says nothing of this one. */
+  isDoubtful = false;
   #wake: (() => void) | undefined;
 
   constructor(ending?: Ending) {
@@ -70,6 +72,7 @@ export async function carryOut(effect: Effect, flight: Flight): Promise<EffectOu
   flight.throwIfAbandoned();
   const ended = flight.runtime.instruments?.effect(effect);
   const call = new Call();
+  call.isDoubtful = flight.runtime.isLeftOver(effect.resource);
   await withDeadline(flight, async (context) => {
     call.end(await endingOf(effect, context, flight, call));
     if (call.standing === 'abandoned') flight.answerLate();
@@ -196,6 +199,9 @@ function refusalText(message: string): string {
   return `The gateway refused: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;
 }
 
+/** How long a call is waited for that is running, although another call may have put its effect in place. */
+const longestDoubtMs = 60_000;
+
 const notInPlace = 'The gateway did not confirm the change, and then said that the change is not in place.';
 
 async function findOut(effect: Effect, flight: Flight, call: Call): Promise<EffectOutcome> {
@@ -207,6 +213,12 @@ async function findOut(effect: Effect, flight: Flight, call: Call): Promise<Effe
     if (isKnown(before)) return before;
     search?.throwIfAborted();
     const seen = await inspect(effect, flight);
+    if (seen === 'in-place' && call.isDoubtful && call.ending === undefined) {
+      search ??= answerUnknown(effect, flight, call);
+      await call.pause(flight.runtime.clock, longestDoubtMs, search);
+      search.throwIfAborted();
+      if (isKnown(call.ending)) return call.ending;
+    }
     if (seen === 'in-place') return { done: true };
     if (seen === 'not-in-place' && before === 'unclear') return { done: false, reason: notInPlace };
     if (isKnown(call.ending)) return call.ending;

@@ -96,6 +96,8 @@ export interface Runtime extends Ground {
   readonly foldCrossing: (commandId: string) => void;
   /** The last call of an abandoned command has ended. */
   readonly onLateAnswer: (commandId: string) => void;
+  /** Whether an abandoned command may have changed a resource, or may still change it. */
+  readonly isLeftOver: (resource: string) => boolean;
   /** A call has ended after `inspect` had answered that its effect is in place. */
   readonly onOutrun: (command: Command, effect: Effect) => void;
   /** Refuses other commands on the resources of a flight from now on; gives the signal that ends the search. */

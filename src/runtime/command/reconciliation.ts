@@ -33,6 +33,7 @@ import { Follower, type Behind, type Task } from './follower.ts';
 import { byAspect, lookBack } from './recovery.ts';
 import {
   aspectOf,
+  deletes,
   groupsOf,
   inverseOf,
   isActing,
@@ -92,6 +93,14 @@ export class Reconciliation {
       ...hanging.map(({ task: [, resource], since }) => ({ resource, since, problem: notEnded })),
       ...this.#follower.behind.map(([, behind]) => behind),
     ];
+  }
+
+  /** Whether a command may have left something at a resource, or may still change it there. */
+  isAbout(resource: string): boolean {
+    const key = linkKey(ownerOf(resource));
+    return [...this.#leftovers.values()].some(({ effects }) =>
+      effects.some((effect) => linkKey(ownerOf(effect.resource)) === key),
+    );
   }
 
   /** Reconciles at once. Resolves after the first try of each. */
@@ -206,14 +215,18 @@ function waysTo(shown: Snapshot, effects: readonly Effect[], now: number): reado
 
 /**
  * The effects that can have landed: of each resource all, all but the last one, and so on, down to the first one. What
- * came later can hide what came before: a start hides a drain, and a deletion all else.
+ * came later can hide what came before: a start hides a drain, and a deletion all else, also that others list what it
+ * deletes.
  */
 function landedOf(effects: readonly Effect[]): readonly (readonly Effect[])[] {
   const counts = new Map<string, number>();
-  const places = effects.map(({ resource }) => {
-    const key = linkKey(ownerOf(resource));
-    const place = (counts.get(key) ?? 0) + 1;
+  let mostOthers = 0;
+  const places = effects.map((effect) => {
+    const key = linkKey(ownerOf(effect.resource));
+    const last = counts.get(key) ?? 0;
+    const place = 1 + (deletes(effect) ? Math.max(last, mostOthers) : last);
     counts.set(key, place);
+    if (!deletes(effect)) mostOthers = Math.max(mostOthers, place);
     return place;
   });
   const most = places.reduce((one, other) => Math.max(one, other), 1);

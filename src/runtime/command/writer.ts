@@ -81,6 +81,7 @@ export class Writer {
       onLateAnswer: (id) => {
         this.reconciliation.answered(id);
       },
+      isLeftOver: (resource) => this.reconciliation.isAbout(resource),
       onOutrun: (command, effect) => {
         void this.reconciliation.begin([{ command, effects: [effect], list: 'none' }]);
       },

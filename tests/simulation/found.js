@@ -24,8 +24,11 @@ export const found = {
     [1_054_119, 'a failed monitor that its command had deleted and brought back was said to be undoable'],
     [2_060_641, 'a judge took a failed monitor for one that looks at its servers'],
     [34_133, 'a call made again what a later command had changed, after an abandoned call had made the same'],
+    [39_641, 'a judge took the reason of one failure for that of another, both said during a start'],
     [79_056, 'a call made again what its command had taken back, after an abandoned call had made the same'],
     [80_434, 'a server that an abandoned command had listed, and would have deleted later, stayed listed'],
+    [86_081, 'a report that cannot be true was not told, after the store was lost during a recovery'],
+    [87_382, 'a judge did not know that an undo takes back parts that settle after it was asked for'],
     [82_227, 'a call made again what a later command had changed, after an abandoned call had made the same'],
   ],
   '--plans': [

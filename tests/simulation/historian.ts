@@ -99,10 +99,14 @@ export class Historian {
 
   #undo(command: SettledCommand): Asked {
     const events = isReversible(command) ? this.#ledger.changesOf(command).toReversed() : [];
+    const stepsBack = (): readonly Change[] => (isReversible(command) ? this.#stepsBack(command) : []);
     return {
       kind: `undo of ${command.id}`,
       step: sequence(...events.map((event) => revert(event))),
-      changes: isReversible(command) ? this.#stepsBack(command) : [],
+      // The command may have further parts, which settle before the undo has its turn.
+      get changes() {
+        return stepsBack();
+      },
       request: { method: 'PUT', target: `/history/${encodeURIComponent(command.id)}/undo`, headers: {} },
       mostEffects: events.length,
     };

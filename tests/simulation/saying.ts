@@ -27,6 +27,11 @@ export class Sayings {
   readonly #said = new Map<string, Saying>();
   /** The starts that the gateway is asked for: meanwhile nobody knows which start is the last one. */
   readonly #starting = new Map<string, number>();
+  /**
+   * Reasons that were said during a start, and then a failure without one: nobody knows whether that is the same
+   * failure, which need not give its reason again, or one of the new start.
+   */
+  readonly #doubtful = new Map<string, string | undefined>();
   #count = 0;
 
   constructor(random: Random) {
@@ -35,8 +40,13 @@ export class Sayings {
 
   /** Something has happened in the gateway, and its reports say more of it. */
   happened(reports: readonly HostReport[], now: number): readonly HostReport[] {
-    for (const report of reports)
-      if (isLifecycle(report)) this.#said.set(nameIn(report), this.#new(report, now));
+    for (const report of reports.filter(isLifecycle)) {
+      const name = nameIn(report);
+      const [before, said] = [this.#said.get(name)?.reason, this.#new(report, now)];
+      const isDoubtful = report.state === 'failed' && said.reason === undefined && this.#isStarting(name);
+      this.#doubtful.set(name, isDoubtful ? before : undefined);
+      this.#said.set(name, said);
+    }
     return this.repeated(reports);
   }
 
@@ -79,7 +89,10 @@ export class Sayings {
       const { reason, started } = this.#said.get(name) ?? {};
       const link = `/${name in services ? 'services' : 'monitors'}/${name}`;
       if (thing?.state !== state) return [];
-      if (state === 'failed') return differing(`${link} reason`, reason, thing?.state_reason);
+      if (state === 'failed')
+        return thing?.state_reason !== undefined && thing.state_reason === this.#doubtful.get(name)
+          ? []
+          : differing(`${link} reason`, reason, thing?.state_reason);
       const isKnown = name in services && started !== undefined && !this.#isStarting(name);
       return state === 'started' && isKnown ? differing(`${link} started`, started, thing?.started) : [];
     });

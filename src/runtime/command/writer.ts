@@ -343,7 +343,8 @@ export class Writer {
         } catch (error) {
           // The next life recovers the command. A failure of the store has gone to `onError` already.
           if (error instanceof SearchEnded) this.#gaveUp(flight, error);
-          else if (!(error instanceof NotJournaled)) this.#ground.onError(error);
+          else if (error instanceof NotJournaled) this.#foldCrossing(id);
+          else this.#ground.onError(error);
         }
         resolve();
       };

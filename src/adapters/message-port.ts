@@ -98,7 +98,7 @@ export function serve(admin: Pick<Admin, 'handle'>, port: Port, options: ServeOp
   assertArguments(admin, options, { name: 'serve', optionNames });
   const tell = createSink(options.onError);
   const exchanges = new Map<unknown, Exchange>();
-  const reply = async (id: unknown, exchange: Exchange, part: Promise<Part>): Promise<void> => {
+  const reply = async (id: unknown, exchange: Exchange, part: Promise<AnswerPiece>): Promise<void> => {
     exchange.isIdle = false;
     try {
       const { done, value } = await part;
@@ -262,7 +262,7 @@ interface Exchange {
 }
 
 /** A part of the answer: the response, or the next piece of its body. */
-interface Part {
+interface AnswerPiece {
   readonly done?: boolean | undefined;
   readonly value: Omit<AdminResponse, 'body'> | Uint8Array<ArrayBuffer> | undefined;
 }
@@ -271,7 +271,7 @@ async function responseTo(
   admin: Pick<Admin, 'handle'>,
   request: AdminRequest,
   exchange: Exchange,
-): Promise<Part> {
+): Promise<AnswerPiece> {
   const handled = await admin.handle(request);
   const response = handled.matched ? handled.response : notFound;
   if (typeof response.body !== 'object') return { done: true, value: response };
@@ -280,7 +280,7 @@ async function responseTo(
   return { done: false, value };
 }
 
-async function pieceOf({ pieces }: Exchange): Promise<Part> {
+async function pieceOf({ pieces }: Exchange): Promise<AnswerPiece> {
   const next = await pieces?.next();
   if (next === undefined || next.done === true) return { done: true, value: undefined };
   // A copy, because the memory around the bytes may be of something else.

@@ -17,7 +17,7 @@ import {
   nothingDoneOn,
   rowOf,
   type Accepted,
-  type Change,
+  type AskedAct,
   type Notes,
   type PlannedChange,
 } from './plan.ts';
@@ -75,7 +75,7 @@ async function findChanges(call: Call): Promise<Found> {
   const options = extentOf(call);
   const document = (await documentIn(file, call.surroundings)) as Parameters<Client['document']['adopt']>[0];
   const client = await connect(call);
-  const change: Change = {
+  const change: AskedAct = {
     title: `apply ${file}`,
     shown: 'already',
     act: 'document.adopt',

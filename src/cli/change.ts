@@ -35,7 +35,7 @@ import {
   sinceThen,
   titleOf,
   type Accepted,
-  type Change,
+  type AskedAct,
   type Notes,
   type PlannedChange,
 } from './plan.ts';
@@ -50,7 +50,7 @@ interface Changing extends Omit<Command, 'options' | 'run'> {
   readonly change: (call: Call) => Wanted | Promise<Wanted>;
 }
 
-type Wanted = Change | ((client: Client) => Change | Promise<Change>);
+type Wanted = AskedAct | ((client: Client) => AskedAct | Promise<AskedAct>);
 
 /** The command of a row: plans the change, says what will happen, asks where a yes is needed, and makes the change. */
 export function changing({ change, options, ...row }: Changing): Command {
@@ -66,7 +66,7 @@ export function changing({ change, options, ...row }: Changing): Command {
 }
 
 /** Makes a change, or says what it would do. */
-export async function make(call: Call, client: Client, change: Change): Promise<void> {
+export async function make(call: Call, client: Client, change: AskedAct): Promise<void> {
   const { given = [], options } = change;
   const answer = await methodFor(client, change).plan(...given, { ...options });
   const plan = acceptedPlan(valueOf(answer, change));
@@ -83,7 +83,7 @@ export async function make(call: Call, client: Client, change: Change): Promise<
 export async function sayUnchanged(
   call: Call,
   client: Client,
-  { title, act }: Pick<Change, 'title' | 'act'>,
+  { title, act }: Pick<AskedAct, 'title' | 'act'>,
 ): Promise<void> {
   sayNothingToDo(call, `${title} ${whereText(act, await placeOf(call, client))}.`);
 }
@@ -149,7 +149,7 @@ function showLines({ surroundings: { stderr } }: Call, lines: readonly string[])
   for (const line of lines) stderr.write(`${safeText(line)}\n`);
 }
 
-function methodFor(client: Client, { act, id = act as CommandId, method }: Change): Method {
+function methodFor(client: Client, { act, id = act as CommandId, method }: AskedAct): Method {
   return method ?? methodOf(client, id);
 }
 
@@ -288,7 +288,7 @@ const progressMs = 1000;
 async function withProgress<T>(
   { output }: Call,
   client: Client,
-  { left }: Change,
+  { left }: AskedAct,
   run: () => Promise<T>,
 ): Promise<T> {
   if (left === undefined) return run();

@@ -16,7 +16,7 @@ import { readNewPassword } from './input.ts';
 import { resourceWith, subjectOf } from './kind.ts';
 import { safeText } from './output.ts';
 import { placeOf, whereText } from './place.ts';
-import type { Change } from './plan.ts';
+import type { AskedAct } from './plan.ts';
 import { list, show, status } from './reading.ts';
 import { close } from './session.ts';
 
@@ -171,12 +171,12 @@ function maintenance(verb: 'set' | 'clear', does: string): Command {
   });
 }
 
-function readOnly(value: boolean, reason?: string): Pick<Change, 'id' | 'given'> {
+function readOnly(value: boolean, reason?: string): Pick<AskedAct, 'id' | 'given'> {
   const why = reason === undefined ? [] : [{ op: 'add', path: '/read_only_reason', value: reason }];
   return { id: 'interface.patch', given: [[{ op: 'replace', path: '/read_only', value }, ...why]] };
 }
 
-async function ofUser(call: Call, client: Client): Promise<Change> {
+async function ofUser(call: Call, client: Client): Promise<AskedAct> {
   const [what = '', name = ''] = call.words;
   const subject = subjectOf('user', name);
   if (what === 'delete') return { title: `delete user ${name}`, subject, act: 'users.delete', given: [name] };

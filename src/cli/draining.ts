@@ -13,7 +13,7 @@ import { patienceMsOf } from './context.ts';
 import { secondsIn } from './input.ts';
 import { resourceWith, subjectOf } from './kind.ts';
 import { counted, safeText } from './output.ts';
-import type { Change } from './plan.ts';
+import type { AskedAct } from './plan.ts';
 
 const [kindOfDrain, nameOfDrain] = resourceWith('drain');
 
@@ -73,7 +73,7 @@ async function changeOf(
   kind: string,
   names: readonly string[],
   body?: Asked,
-): Promise<Change> {
+): Promise<AskedAct> {
   const { timeout, then } = body ?? {};
   const deadline = timeout === undefined ? '' : `, then ${String(then)} after ${String(timeout)} s`;
   const change = {

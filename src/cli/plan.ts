@@ -18,7 +18,7 @@ import { counted, jsonText, safeText } from './output.ts';
 import { atNode, othersText, whereText, type GatewayPlace } from './place.ts';
 
 /** A change that a user wants. */
-export interface Change {
+export interface AskedAct {
   /** The change in words, such as `stop service Sales`. */
   readonly title: string;
   /** What the change is about; left out if that is the gateway, or its whole configuration. */
@@ -63,7 +63,7 @@ export type Notes = NonNullable<Accepted['notes']>;
 
 /** A change with its plan. */
 export interface PlannedChange {
-  readonly change: Change;
+  readonly change: AskedAct;
   readonly plan: Accepted;
 }
 

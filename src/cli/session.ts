@@ -10,7 +10,7 @@ import { methodOf, type Method } from './connection.ts';
 import { secondsIn } from './input.ts';
 import { mostNamed, subjectOf } from './kind.ts';
 import { counted } from './output.ts';
-import { acceptedPlan, type Change } from './plan.ts';
+import { acceptedPlan, type AskedAct } from './plan.ts';
 
 /** A criterion on the command line. */
 interface Criterion {
@@ -148,7 +148,7 @@ function assertNoChoice(call: Call): void {
   if (options.length > 0) throw wrong(`close ${what} takes no option --${options.join(', --')}.`);
 }
 
-function closingOfConnections(call: Call): Change {
+function closingOfConnections(call: Call): AskedAct {
   assertNoChoice(call);
   const [, name, another] = call.words;
   if (name === undefined || another !== undefined)
@@ -162,7 +162,7 @@ function closingOfConnections(call: Call): Change {
   };
 }
 
-function closingOfSessions(call: Call): Change {
+function closingOfSessions(call: Call): AskedAct {
   const { options, search, says } = chosenBy(call);
   const [, name, another] = call.words;
   if (another !== undefined)
@@ -188,7 +188,7 @@ function closingOfSessions(call: Call): Change {
   };
 }
 
-function closingOfService(service: string): Change {
+function closingOfService(service: string): AskedAct {
   return {
     title: `close the sessions of ${service}`,
     subject: subjectOf('service', service),
@@ -208,14 +208,14 @@ interface Named {
   readonly etag?: string | undefined;
 }
 
-function closingOfIds(call: Call): (client: Client) => Promise<Change> {
+function closingOfIds(call: Call): (client: Client) => Promise<AskedAct> {
   assertNoChoice(call);
   const ids = [...new Set(call.words.slice(1))];
   if (ids.length === 0) throw wrong('close session needs an id.');
   return (client) => changeOfIds(client, ids);
 }
 
-async function changeOfIds(client: Client, ids: readonly string[]): Promise<Change> {
+async function changeOfIds(client: Client, ids: readonly string[]): Promise<AskedAct> {
   const named: Named[] = [];
   for (const id of ids) named.push(await namedBy(client, id));
   const method = closeEach(client, named) as unknown as Method;

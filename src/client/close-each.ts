@@ -64,7 +64,7 @@ export function closeEach(client: Client, chosen: readonly ChosenSession[]): Clo
     const left = plans.filter((each) => each !== undefined);
     if (left.length === 0 && ended !== undefined) return ended;
     const mark = plans.map((each) => each?.mark).join(' ');
-    return { ok: true, value: { ...joined(left), mark }, etag: undefined };
+    return { ok: true, value: { ...onePlan(left), mark }, etag: undefined };
   };
   const send = async ({ mark: whole, ...options }: CommandOptions = {}): Promise<Answer<CommandOutcome>> => {
     const marks = whole?.split(' ') ?? [];
@@ -124,7 +124,7 @@ function sumOf(done: readonly CommandOutcome[]): CommandOutcome['closed'] {
 }
 
 /** The plans of several commands as one. */
-function joined(plans: readonly Accepted[]): Omit<Accepted, 'mark'> {
+function onePlan(plans: readonly Accepted[]): Omit<Accepted, 'mark'> {
   return {
     outcome: plans.some(({ outcome }) => outcome === 'accepted') ? 'accepted' : 'unchanged',
     events: plans.flatMap(({ events }) => events),

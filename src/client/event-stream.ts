@@ -5,7 +5,7 @@
  */
 import { endpoints } from '../http/endpoint.ts';
 import type { AdminEvent, Problem } from '../index.ts';
-import { hasType, refusalOf, requestOf, strangeAnswer, textsOf, valueOf } from './message.ts';
+import { hasType, readRefusal, requestOf, strangeAnswer, textsOf, valueOf } from './message.ts';
 import { onAbort, type ReceivedResponse, type Send } from './send.ts';
 
 /**
@@ -185,7 +185,7 @@ function isFinal(error: unknown): boolean {
 async function open(send: Send, options: object): Promise<ReceivedResponse> {
   const response = await send(requestOf(endpoints['events.stream'], [options]));
   if (hasType(response, 'text/event-stream')) return response;
-  const { problem } = await refusalOf(response);
+  const { problem } = await readRefusal(response);
   throw new Error(problem.detail, { cause: problem });
 }
 

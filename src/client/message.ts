@@ -74,7 +74,7 @@ function segmentOf(subject: unknown): string {
 /** Reads the answer in a response. @internal */
 export async function answerOf(response: ReceivedResponse, kind: Endpoint['kind']): Promise<Answer<unknown>> {
   const { status, headers, body } = response;
-  if (status >= 300) return refusalOf(response);
+  if (status >= 300) return readRefusal(response);
   const value = status === 204 ? undefined : valueOf(response, await textOf(body));
   return {
     ok: true,
@@ -84,7 +84,7 @@ export async function answerOf(response: ReceivedResponse, kind: Endpoint['kind'
 }
 
 /** Reads the problem in a refusal. @internal */
-export async function refusalOf(
+export async function readRefusal(
   response: ReceivedResponse,
 ): Promise<Extract<Answer<never>, { readonly ok: false }>> {
   const text = await textOf(response.body);

@@ -236,7 +236,7 @@ export function refusedFor<S, D extends DecisionOf<S>>(
  *
  * @internal
  */
-export interface Fold {
+export interface FoldContext {
   /** The revision of the next snapshot. */
   readonly revision: number;
   /** Whether the event comes of a command or of a report of the host; see {@link nextVersion}. */
@@ -257,7 +257,7 @@ export type EventRow<S, E, D = unknown> = ReportedRow<S, E> | CommandRow<S, E, D
 
 interface EvolvingRow<S, E> {
   /** Gives the snapshot after the event; the same snapshot if the resource of the event is gone. Never throws. */
-  evolve(this: void, snapshot: S, event: E, fold: Fold): S;
+  evolve(this: void, snapshot: S, event: E, fold: FoldContext): S;
 }
 
 /** A row for reports of the host. A reported change is already in place: no effect causes or undoes the change. */
@@ -346,7 +346,7 @@ export function beginFold<S extends Revisioned, E extends EventBase>(
   const folds = {
     command: { revision, origin: 'command', batch },
     report: { revision, origin: 'report', batch },
-  } as const satisfies Record<Origin, Fold>;
+  } as const satisfies Record<Origin, FoldContext>;
   let current = snapshot;
   return {
     current: () => current,
@@ -387,7 +387,7 @@ export function fold<S extends Revisioned, E extends EventBase>(
 }
 
 /** Events, and the effects that cause them, in order. @internal */
-export interface Changes<E, F> {
+export interface EventsAndEffects<E, F> {
   readonly events: readonly E[];
   readonly effects: readonly F[];
   /** What is closed after that. */
@@ -395,7 +395,7 @@ export interface Changes<E, F> {
 }
 
 /** What a decision is made of: its effects follow from its events. */
-type Deciding<E> = Omit<Changes<E, never>, 'effects'> & {
+type Deciding<E> = Omit<EventsAndEffects<E, never>, 'effects'> & {
   /** The idle times by which the closing selects. */
   readonly idleOf?: Context['idleOf'];
   /** The host has done everything already, and is asked for nothing. */
@@ -556,7 +556,7 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
     const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
     if (accepting.length === 0) return unchanged(snapshot, resources, notes);
     const all = [...decisions, { resources: needsOfUndo(effects, accepting) }];
-    const change = { ...(context.idleOf && { idleOf: context.idleOf }), ...joined(accepting) };
+    const change = { ...(context.idleOf && { idleOf: context.idleOf }), ...together(accepting) };
     const whole = accepted<S, E, F>(events, snapshot, resourcesOf(all), change, notes);
     if (accepting.every(isTrusted)) return whole;
     // A plain object, so that the runtime checks it: a host has built one of the decisions.
@@ -565,7 +565,7 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
 }
 
 /** Joins decisions, of which at most one closes. */
-function joined<E, F>(decisions: readonly Changes<E, F>[]): Deciding<E> {
+function together<E, F>(decisions: readonly EventsAndEffects<E, F>[]): Deciding<E> {
   const closing = decisions.find((decision) => decision.closing !== undefined)?.closing;
   return {
     events: decisions.flatMap(({ events }) => events),

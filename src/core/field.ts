@@ -296,7 +296,10 @@ type Thing = Readonly<{ seen?: object; settings: object }>;
 export function asShown<T extends Thing>(fields: Fields, thing: T): T {
   const { seen, ...rest } = thing;
   if (seen === undefined) return thing;
-  return { ...joined(fields.seen.rest, rest, seen), settings: shownSettings(fields, thing) } as unknown as T;
+  return {
+    ...withSeen(fields.seen.rest, rest, seen),
+    settings: shownSettings(fields, thing),
+  } as unknown as T;
 }
 
 /** The settings of a resource as clients see and patch them. @internal */
@@ -305,11 +308,11 @@ export function shownSettings<T extends Thing>(
   thing: T,
 ): T['settings'] {
   const { settings, seen = {} } = thing;
-  return fields.length === 0 ? settings : deepFreeze(joined(fields, settings, seen));
+  return fields.length === 0 ? settings : deepFreeze(withSeen(fields, settings, seen));
 }
 
 /** Stored values with what the host sees. */
-function joined<T extends object>(fields: readonly Field[], stored: T, seen: object): T {
+function withSeen<T extends object>(fields: readonly Field[], stored: T, seen: object): T {
   const whole = { ...stored } as Record<string, unknown>;
   for (const { name, patchName } of fields) {
     const { [name]: own } = seen as Stored;

@@ -55,10 +55,10 @@ export class KeyMap implements Iterable<readonly [key: string, value: number]> {
     // An entry that comes again is the last one.
     changes.delete(key);
     changes.set(key, value);
-    return changes.size > mostChanges ? this.#joined(changes) : new KeyMap(this.#entries, changes);
+    return changes.size > mostChanges ? this.#flattened(changes) : new KeyMap(this.#entries, changes);
   }
 
-  #joined(changes: ReadonlyMap<string, number | undefined>): KeyMap {
+  #flattened(changes: ReadonlyMap<string, number | undefined>): KeyMap {
     const entries = new Map(this.#entries);
     for (const [key, value] of changes) {
       entries.delete(key);

@@ -135,7 +135,7 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
   update(key: number, recipe: (value: V | undefined) => V | undefined, owner?: Owner): OrderedMap<V> {
     if (!Number.isSafeInteger(key)) throw new RangeError(`A key must be a safe integer, not ${String(key)}`);
     const weigh = this.#weigh;
-    const change: Change<V> = { key, recipe, weigh, owner, gain: 0, growth: 0 };
+    const change: Edit<V> = { key, recipe, weigh, owner, gain: 0, growth: 0 };
     const root = this.#root.apply(change);
     return root === undefined ? this : new OrderedMap(asRoot(root, change), weigh);
   }
@@ -228,7 +228,7 @@ interface Span<V> {
 }
 
 /** A change of one entry, passed down the tree. The leaf sets the result, and the nodes above read it on the way up. */
-interface Change<V> {
+interface Edit<V> {
   readonly key: number;
   readonly recipe: (value: V | undefined) => V | undefined;
   readonly weigh: Weigh<V>;
@@ -254,7 +254,7 @@ const weightOf: Measure = ({ weight }) => weight;
 const countOf: Measure = ({ count }) => count;
 
 /** The common members of leaves and branches. */
-class Part<I> {
+class TreeNode<I> {
   owner: Owner | undefined;
   weight: number;
   /** Never changed in place, so that nodes with the same keys can share this array. */
@@ -270,13 +270,13 @@ class Part<I> {
 }
 
 /** Values, each with its key. */
-class Leaf<V> extends Part<V> {
+class Leaf<V> extends TreeNode<V> {
   get count(): number {
     return this.keys.length;
   }
 
   /** This leaf after a change; `undefined` if the value stays the same. */
-  apply(change: Change<V>): Leaf<V> | undefined {
+  apply(change: Edit<V>): Leaf<V> | undefined {
     const { key, recipe, weigh } = change;
     const end = countUpTo(this.keys, key);
     const at = end - 1;
@@ -301,7 +301,7 @@ class Leaf<V> extends Part<V> {
   }
 
   /** This leaf with other content: changed in place if it belongs to the batch, else a copy. */
-  revise(change: Change<V>, keys: readonly number[], items: V[]): Leaf<V> {
+  revise(change: Edit<V>, keys: readonly number[], items: V[]): Leaf<V> {
     if (!isOwn(this, change)) return new Leaf(change.owner, this.weight + change.gain, keys, items);
     this.weight += change.gain;
     this.keys = keys;
@@ -309,7 +309,7 @@ class Leaf<V> extends Part<V> {
     return this;
   }
 
-  part(start: number, end: number, { owner, weigh }: Change<V>): Leaf<V> {
+  part(start: number, end: number, { owner, weigh }: Edit<V>): Leaf<V> {
     const items = this.items.slice(start, end);
     const weight = items.reduce((sum, value) => sum + weigh(value), 0);
     return new Leaf(owner, weight, this.keys.slice(start, end), items);
@@ -320,7 +320,7 @@ class Leaf<V> extends Part<V> {
     return item(this.keys, at);
   }
 
-  concat(right: Node<V>, _bound: number, { owner }: Change<V>): Leaf<V> {
+  concat(right: Node<V>, _bound: number, { owner }: Edit<V>): Leaf<V> {
     // Neighbours have the same class.
     const { weight, keys, items } = right as Leaf<V>;
     return new Leaf(owner, this.weight + weight, this.keys.concat(keys), this.items.concat(items));
@@ -351,7 +351,7 @@ class Leaf<V> extends Part<V> {
  * greater than any key to its right. The methods without a result change the branch in place: call them only on a
  * branch that was just created or revised.
  */
-class Branch<V> extends Part<Node<V>> {
+class Branch<V> extends TreeNode<Node<V>> {
   count: number;
 
   constructor(owner: Owner | undefined, { count, weight }: Sizes, keys: readonly number[], items: Node<V>[]) {
@@ -360,7 +360,7 @@ class Branch<V> extends Part<Node<V>> {
   }
 
   /** This branch after a change; `undefined` if the value stays the same. */
-  apply(change: Change<V>): Branch<V> | undefined {
+  apply(change: Edit<V>): Branch<V> | undefined {
     const at = countUpTo(this.keys, change.key);
     const node = item(this.items, at).apply(change);
     if (node === undefined) return undefined;
@@ -380,7 +380,7 @@ class Branch<V> extends Part<Node<V>> {
     }
   }
 
-  part(start: number, end: number, { owner }: Change<V>): Branch<V> {
+  part(start: number, end: number, { owner }: Edit<V>): Branch<V> {
     const items = this.items.slice(start, end);
     const weight = items.reduce((sum, node) => sum + node.weight, 0);
     const count = items.reduce((sum, node) => sum + node.count, 0);
@@ -391,7 +391,7 @@ class Branch<V> extends Part<Node<V>> {
     return item(this.keys, at - 1);
   }
 
-  concat(right: Node<V>, bound: number, { owner }: Change<V>): Branch<V> {
+  concat(right: Node<V>, bound: number, { owner }: Edit<V>): Branch<V> {
     const { weight, count, keys, items } = right as Branch<V>;
     const sum = { weight: this.weight + weight, count: this.count + count };
     return new Branch(owner, sum, this.keys.concat(bound, keys), this.items.concat(items));
@@ -408,7 +408,7 @@ class Branch<V> extends Part<Node<V>> {
   }
 
   /** This branch with one node replaced: changed in place if it belongs to the batch, else a copy. */
-  revise(change: Change<V>, at: number, node: Node<V>): Branch<V> {
+  revise(change: Edit<V>, at: number, node: Node<V>): Branch<V> {
     const { owner, gain, growth } = change;
     const branch = isOwn(this, change) ? this : new Branch(owner, this, this.keys, this.items.slice());
     branch.weight += gain;
@@ -418,7 +418,7 @@ class Branch<V> extends Part<Node<V>> {
   }
 
   /** Joins a node that has too few items with a neighbour, or divides their items evenly. */
-  refill(at: number, change: Change<V>): void {
+  refill(at: number, change: Edit<V>): void {
     const left = at === 0 ? 0 : at - 1;
     const right = this.items[left + 1];
     // A single node has no neighbour. Its branch has too few items too, and is joined with another branch.
@@ -429,7 +429,7 @@ class Branch<V> extends Part<Node<V>> {
     if (joined.items.length > width) this.divide(left, change);
   }
 
-  divide(at: number, change: Change<V>): void {
+  divide(at: number, change: Edit<V>): void {
     const node = item(this.items, at);
     const end = node.items.length;
     // New keys are mostly the largest keys, so the left part stays full. This holds for the last node alone: elsewhere,
@@ -447,12 +447,12 @@ function one(): number {
 }
 
 /** Whether a node belongs to the batch of a change. Such a node may be changed in place. */
-function isOwn<V>(node: Node<V>, { owner }: Change<V>): boolean {
+function isOwn<V>(node: Node<V>, { owner }: Edit<V>): boolean {
   return owner !== undefined && node.owner === owner;
 }
 
 /** Makes a node the root: adds a level above a node that is too wide, and removes levels with a single node. */
-function asRoot<V>(node: Node<V>, change: Change<V>): Node<V> {
+function asRoot<V>(node: Node<V>, change: Edit<V>): Node<V> {
   if (node.items.length > width) {
     const root = new Branch(change.owner, node, [], [node]);
     root.divide(0, change);

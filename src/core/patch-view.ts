@@ -157,7 +157,7 @@ export function patchSettings<T extends object>(
   if (!applied.ok) return applied;
   const [now, kept] = applied.value;
   const after = { seen: readsMore ? withoutShown(view, seen, now) : now, hidden: kept };
-  const result = joined(view, before as JsonObject, { seen, hidden }, after);
+  const result = bothParts(view, before as JsonObject, { seen, hidden }, after);
   // A client hears of what it sees: the forms and numbers of secrets are no concern of its.
   const whole = [view.shape, result] as const;
   const checks = [[view.open, after.seen] as const, ...(after.hidden === hidden ? [] : [whole])];
@@ -216,7 +216,7 @@ function split<T extends object>({ secretive }: PatchView<T>, settings: JsonObje
 }
 
 /** The settings of both parts after a patch; what the patch has not changed is the same object as before. */
-function joined<T extends object>(
+function bothParts<T extends object>(
   view: PatchView<T>,
   before: JsonObject,
   old: Split,

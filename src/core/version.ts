@@ -1,7 +1,7 @@
 /**
  * Versions: the revisions at which a resource last changed, and the epochs that revisions belong to.
  */
-import type { Fold } from './decision.ts';
+import type { FoldContext } from './decision.ts';
 
 /**
  * The revisions of the snapshot at which a resource last changed.
@@ -26,7 +26,7 @@ export function latest(a: Version, b: Version): Version {
 }
 
 /** The version of a resource after a change. A report moves `live` alone. @internal */
-export function nextVersion(version: Version, fold: Fold): Version {
+export function nextVersion(version: Version, fold: FoldContext): Version {
   return Object.freeze({
     command: fold.origin === 'command' ? fold.revision : version.command,
     live: fold.revision,

@@ -6,7 +6,7 @@
  * revisions: after a set-back, the log can reach an earlier revision again with other changes.
  */
 import { hashOf } from './hash.ts';
-import type { SharedHistory } from './shared-history.ts';
+import type { FleetState } from './fleet-state.ts';
 
 /** What the configuration is at a position. @internal */
 export interface Digest {
@@ -15,10 +15,10 @@ export interface Digest {
   readonly text: string;
 }
 
-/** A position of the log, and the history up to the position. */
-interface HistoryAt {
+/** A position of the log, and the state of the fleet there. */
+interface StateAt {
   readonly position: string;
-  readonly history: Pick<SharedHistory, 'configuration'>;
+  readonly state: Pick<FleetState, 'configuration'>;
 }
 
 /** The number of own digests that are kept: another node can be behind. */
@@ -30,10 +30,10 @@ export class Agreement {
   readonly #differing = new Set<string>();
 
   /** The configuration of this node, for the others. */
-  digestOf({ position, history }: HistoryAt): Digest {
+  digestOf({ position, state }: StateAt): Digest {
     const known = this.#own.get(position);
     if (known !== undefined) return { position, text: known };
-    const configuration = history.configuration();
+    const configuration = state.configuration();
     const text = [0, 1].map((seed) => hashOf(configuration, seed).toString(16)).join('-');
     this.#own.set(position, text);
     const [oldest] = this.#own.keys();

@@ -83,7 +83,7 @@ export class Convergence {
   }
 
   /** The refusal of a command on a resource that this gateway has not followed. */
-  obstacleTo(link: string): Refusal | undefined {
+  refusalAt(link: string): Refusal | undefined {
     const behind = this.#follower.find(linkKey(link)) ?? this.#comingOrGoing(link);
     return behind && nodeBehind(behind.resource, behind.problem?.detail);
   }

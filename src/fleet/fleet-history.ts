@@ -4,7 +4,7 @@
 import type { AdminEvent } from '../resources/index.ts';
 import type { LogStep } from '../ports/port.ts';
 import { onAbort } from '../runtime/host/waiting.ts';
-import { parseRecord, type SharedRecord } from './shared-history.ts';
+import { parseRecord, type SharedRecord } from './fleet-state.ts';
 
 /**
  * What one call of a node has added to the log of the fleet.

@@ -15,7 +15,7 @@ import type { Execution, Refusal } from '../runtime/command/execution.ts';
 import type { Coordinator, Succeeded } from '../runtime/command/coordinator.ts';
 import type { Basis } from '../runtime/journal/basis.ts';
 import { Entries } from '../runtime/journal/entries.ts';
-import { isEmpty } from '../runtime/journal/history.ts';
+import { isEmpty } from '../runtime/journal/journal-state.ts';
 import { endWithoutEvents, unavailableIn } from '../runtime/journal/journal.ts';
 import { drawLife } from '../runtime/journal/life.ts';
 import { callInTime, loadInTime } from '../runtime/journal/load.ts';
@@ -40,13 +40,7 @@ import { readHistory, type HistorySource } from './fleet-history.ts';
 import { forget, forgetInTime, standingOf } from './forgetting.ts';
 import type { Fleet, FleetAdmin, FleetOutcome } from './fleet.ts';
 import { beatMs, type Members, type OwnStatus } from './members.ts';
-import {
-  format,
-  restoreShared,
-  type SharedCommand,
-  type SharedHistory,
-  type Writing,
-} from './shared-history.ts';
+import { format, loadFleetState, type SharedCommand, type FleetState, type Writing } from './fleet-state.ts';
 import { foreignCommand, listenerOfNode, Superseded } from './refusal.ts';
 import { fleetHeaders } from './header.ts';
 import { positionOf, settle, settleOptions, type SettleOptions } from './settling.ts';
@@ -160,13 +154,13 @@ export class RunningNode implements RunningCoordinator {
       own: this.#own,
     });
     this.#journal = journal;
-    const { open, abandoned } = log.history.unsettled;
+    const { open, abandoned } = log.state.unsettled;
     this.#recovering = new Set([...open, ...abandoned].map(({ intent }) => intent.command));
     const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
     const unsettled = { open: open.filter(isOwn), abandoned: abandoned.filter(isOwn) };
     const history = {
-      entries: fleetEntries({ shared: () => this.#log.history.entries, own: this.#own }),
-      configuration: () => this.#log.history.snapshot,
+      entries: fleetEntries({ shared: () => this.#log.state.entries, own: this.#own }),
+      configuration: () => this.#log.state.snapshot,
     };
     const beginning = { snapshot: this.#ownSnapshot(), journal, unsettled, ...history, coordinator: this };
     const admin = await start(complete, beginning);
@@ -214,7 +208,7 @@ export class RunningNode implements RunningCoordinator {
     const foreign = this.#log.holderOf(resources);
     if (foreign !== undefined) return foreignCommand(foreign.command, foreign.node);
     for (const link of [...resources, ...restsOn]) {
-      const obstacle = this.#convergence.obstacleTo(link);
+      const obstacle = this.#convergence.refusalAt(link);
       if (obstacle !== undefined) return obstacle;
     }
     return undefined;
@@ -223,7 +217,7 @@ export class RunningNode implements RunningCoordinator {
   refuseEffect(effect: Effect): Problem | undefined {
     if (effect.type !== 'listener.delete') return undefined;
     const { complete, node } = this.#parts;
-    const isOwn = this.#log.history.isOfDocument(effect, complete.given);
+    const isOwn = this.#log.state.isOfDocument(effect, complete.given);
     return isOwn ? listenerOfNode(effect.from.name, node) : undefined;
   }
 
@@ -231,7 +225,7 @@ export class RunningNode implements RunningCoordinator {
     return { since: this.#log.moment, links: restsOn };
   }
 
-  async follow(): Promise<Refusal | 'news' | undefined> {
+  async readOn(): Promise<Refusal | 'news' | undefined> {
     const { moment } = this.#log;
     const outage = await this.#journal.readOn();
     if (outage !== undefined) return this.#writer.refuseClosed() ?? unavailableIn(outage);
@@ -239,7 +233,7 @@ export class RunningNode implements RunningCoordinator {
   }
 
   readonly catchUp: Coordinator['catchUp'] = async (restsOn) => {
-    const followed = await this.follow();
+    const followed = await this.readOn();
     if (followed !== undefined && followed !== 'news') return followed;
     if (this.before([], restsOn) === undefined) return undefined;
     const execution = await this.#writer.execute({ transition: nothing, restsOn });
@@ -275,10 +269,10 @@ export class RunningNode implements RunningCoordinator {
     for (let beginnings = 1; ; beginnings += 1) {
       const { position, ...stored } = await loadInTime(store, complete);
       const begins = isEmpty(stored);
-      const history = restoreShared(stored, given);
+      const state = loadFleetState(stored, given);
       // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
-      declareSecretParameters(given, history.snapshot.secretParameters);
-      this.#log = this.#logOf(history, position);
+      declareSecretParameters(given, state.snapshot.secretParameters);
+      this.#log = this.#logOf(state, position);
       try {
         await this.#log.begin((name, call) => callInTime(name, call, complete), begins);
         if (store.durable && begins) complete.instruments?.storeEmpty();
@@ -291,7 +285,7 @@ export class RunningNode implements RunningCoordinator {
     }
   }
 
-  #logOf(history: SharedHistory, position: string): SharedLog {
+  #logOf(state: FleetState, position: string): SharedLog {
     const { store, complete } = this.#parts;
     return new SharedLog({
       store,
@@ -301,7 +295,7 @@ export class RunningNode implements RunningCoordinator {
       },
       writing: this.#writing,
       given: complete.given,
-      history,
+      state,
       position,
       isInFlight: (command) => this.#writer.commands().some(({ id }) => id === command),
       isRecovering: (command) => this.#recovering.has(command),
@@ -365,7 +359,7 @@ export class RunningNode implements RunningCoordinator {
     while (!this.#isClosed()) {
       const before = this.#log.position;
       const waited = await this.#hints.wait(before);
-      if (!this.#isClosed()) await this.#journal.follow();
+      if (!this.#isClosed()) await this.#journal.readToEnd();
       // A lost store is not read again.
       const { outage } = this.#journal;
       if (outage === undefined) {
@@ -417,7 +411,7 @@ export class RunningNode implements RunningCoordinator {
 
   #endSilent(): void {
     const { members, node, leaseMs } = this.#parts;
-    for (const { intent } of this.#log.history.unsettled.open) {
+    for (const { intent } of this.#log.state.unsettled.open) {
       const isSilent = (): boolean => members.silenceOf(intent.node) >= leaseMs;
       if (intent.node !== node && isSilent()) this.#end(intent.command, isSilent);
     }

@@ -61,7 +61,7 @@ export async function settle(
     if (each.aborted) end();
     return onAbort(each, end);
   });
-  const follow = async (): Promise<void> => {
+  const announceAgain = async (): Promise<void> => {
     await announce();
     while (!over.signal.aborted && isAwaited()) {
       await clock.sleep(announcementMs, over.signal);
@@ -69,7 +69,7 @@ export async function settle(
     }
   };
   // A store that does not answer must not make the wait longer.
-  await Promise.race([follow(), clock.sleep(waitMs, over.signal)]);
+  await Promise.race([announceAgain(), clock.sleep(waitMs, over.signal)]);
   end();
   for (const stop of stopListening) stop();
   return Object.freeze([Object.freeze({ node: around.node, outcome: 'applied', behind: [] }), ...outcomes()]);

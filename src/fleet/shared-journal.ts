@@ -18,7 +18,7 @@ import {
   type RecordQueueOptions,
 } from '../runtime/journal/record-queue.ts';
 import type { JournalRecord } from '../runtime/journal/record.ts';
-import type { Call, Entry, SharedLog, Work } from './shared-log.ts';
+import type { Call, OwnRecord, SharedLog, Work } from './shared-log.ts';
 
 /** The journal of a node. @internal */
 export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
@@ -53,7 +53,7 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
   }
 
   /** Stores an entry of the log. */
-  enter<T>(entry: Entry, { use, then, onLate }: Following<T>): Promise<T> {
+  enter<T>(entry: OwnRecord, { use, then, onLate }: Following<T>): Promise<T> {
     return this.put(entry, entry.json, { use, then, onLate, onDropped: entry.drop });
   }
 
@@ -62,7 +62,7 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
   }
 
   /** Looks whether others are in the way of something that is not stored. */
-  async #look<T>({ objection }: Pick<Entry, 'objection'>, { then }: Following<T>): Promise<T> {
+  async #look<T>({ objection }: Pick<OwnRecord, 'objection'>, { then }: Following<T>): Promise<T> {
     const outage = await this.readOn();
     if (outage !== undefined) throw new NotKept(false, outage);
     const error = objection();
@@ -85,7 +85,7 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
   }
 
   /** Takes in what others have appended. Resolves when that and all other work is done, or the journal has ended. */
-  async follow(): Promise<void> {
+  async readToEnd(): Promise<void> {
     this.put(this.#read(), undefined, { use: 'result', then: () => undefined }).catch(() => undefined);
     await this.idle();
   }
@@ -95,7 +95,7 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
     const log = this.#log;
     const { reads } = log;
     return {
-      call: (ask) => log.follow(ask),
+      call: (ask) => log.readOn(ask),
       found: () => (log.reads > reads ? evolving : undefined),
     };
   }
@@ -116,7 +116,7 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
           } catch (error) {
             if (!isConflict(error)) throw error;
             reject(asError(error));
-            await this.#log.follow(ask);
+            await this.#log.readOn(ask);
           }
           isDone = true;
         },

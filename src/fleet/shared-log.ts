@@ -10,7 +10,7 @@ import { isConflict, StoreLostError } from '../ports/port-error.ts';
 import type { LogStep, SharedStore } from '../ports/port.ts';
 import { namedResources, eventTable, type AdminEvent } from '../resources/index.ts';
 import { modeLink, Overruled, type Basis } from '../runtime/journal/basis.ts';
-import { isEmpty } from '../runtime/journal/history.ts';
+import { isEmpty } from '../runtime/journal/journal-state.ts';
 import type { Keeping } from '../runtime/journal/journal.ts';
 import { markSent, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
 import type { JournalRecord } from '../runtime/journal/record.ts';
@@ -22,19 +22,19 @@ import {
   headOf,
   lifeRecord,
   parseRecord,
-  restoreShared,
+  loadFleetState,
   type SharedCommand,
-  type SharedHistory,
+  type FleetState,
   type SharedRecord,
   type Writing,
-} from './shared-history.ts';
+} from './fleet-state.ts';
 import { foldAt, type Align } from './version.ts';
 
 /** Why a record can no longer be stored: others were faster. `undefined` if the record can be stored. */
 type Objection = () => Overruled | undefined;
 
 /** A record of this node on its way into the log. @internal */
-export interface Entry {
+export interface OwnRecord {
   /** The stored form. */
   readonly json: Json;
   readonly objection: Objection;
@@ -50,11 +50,11 @@ export interface Entry {
 export interface Call {
   readonly call: (ask: Ask) => Promise<void>;
   /** Gives something once the call was made, or is no longer needed. */
-  readonly found: Entry['found'];
+  readonly found: OwnRecord['found'];
 }
 
 /** What is on its way to the log. @internal */
-export type Work = Entry | Call;
+export type Work = OwnRecord | Call;
 
 /** The options of {@link SharedLog}. @internal */
 export interface SharedLogOptions {
@@ -63,7 +63,7 @@ export interface SharedLogOptions {
   readonly writing: Writing;
   /** The snapshot of the host. */
   readonly given: Snapshot;
-  readonly history: SharedHistory;
+  readonly state: FleetState;
   readonly position: string;
   /** Whether a command of this node is in flight in this process. */
   readonly isInFlight: (command: string) => boolean;
@@ -100,7 +100,7 @@ interface Sent {
 /** The log of a store that several nodes have open. @internal */
 export class SharedLog implements Log<Work> {
   readonly #options: SharedLogOptions;
-  #history: SharedHistory;
+  #state: FleetState;
   #position: string;
   /** The records of this node on their way, by identity. */
   readonly #sent = new Map<string, Sent>();
@@ -124,20 +124,20 @@ export class SharedLog implements Log<Work> {
   #conflict = '';
 
   constructor(options: SharedLogOptions) {
-    const { history, position, writing } = options;
+    const { state, position, writing } = options;
     this.#options = options;
-    this.#history = history;
+    this.#state = state;
     this.#position = position;
     this.#order.set(position, 0);
     this.#begins = lifeRecord(writing, 0, []);
   }
 
   get snapshot(): Snapshot {
-    return this.#history.snapshot;
+    return this.#state.snapshot;
   }
 
-  get history(): SharedHistory {
-    return this.#history;
+  get state(): FleetState {
+    return this.#state;
   }
 
   get position(): string {
@@ -168,7 +168,7 @@ export class SharedLog implements Log<Work> {
    */
   get isForgotten(): boolean {
     const { node, life } = this.#options.writing;
-    return this.#history.lifeOf(node)?.life !== life && !this.#sent.has(identityOf(this.#begins));
+    return this.#state.lifeOf(node)?.life !== life && !this.#sent.has(identityOf(this.#begins));
   }
 
   /**
@@ -176,7 +176,7 @@ export class SharedLog implements Log<Work> {
    * was set back to before their end.
    */
   get orphans(): readonly SharedCommand[] {
-    return this.#history.unsettled.open.filter(
+    return this.#state.unsettled.open.filter(
       ({ intent }) => intent.node === this.#options.writing.node && !this.#isPerformed(intent),
     );
   }
@@ -192,7 +192,7 @@ export class SharedLog implements Log<Work> {
    * @returns only the objection for a record that is not stored, but that others may be in the way of: the log is read
    *   on first
    */
-  enter({ record, resources, basis }: Entering): Entry | Pick<Entry, 'objection'> | undefined {
+  enter({ record, resources, basis }: Entering): OwnRecord | Pick<OwnRecord, 'objection'> | undefined {
     const shared = this.#sharedOf(record, resources);
     if (shared === undefined) {
       // What only this gateway does is in no log, so the log cannot show that its caller was deleted meanwhile.
@@ -213,7 +213,7 @@ export class SharedLog implements Log<Work> {
    * Makes the entry that ends the command of a silent node; `undefined` if the command has no open intent. The entry is
    * dropped if the node is heard again before the entry has its turn.
    */
-  endingOf(command: string, isSilent: () => boolean): Entry | undefined {
+  endingOf(command: string, isSilent: () => boolean): OwnRecord | undefined {
     const record = this.#abandonmentOf(command);
     if (record === undefined) return undefined;
     const fenced = this.#fencing(record);
@@ -221,7 +221,7 @@ export class SharedLog implements Log<Work> {
   }
 
   /** Makes the entry of a record of this node. */
-  entryOf(record: SharedRecord, objection: Objection = () => undefined): Entry {
+  entryOf(record: SharedRecord, objection: Objection = () => undefined): OwnRecord {
     const sent: Sent = { record, fold: undefined };
     const identity = identityOf(record);
     this.#sent.set(identity, sent);
@@ -248,13 +248,13 @@ export class SharedLog implements Log<Work> {
   async begin(ask: Ask, isNew: boolean): Promise<void> {
     const { store, writing, given } = this.#options;
     for (let tried = 0; ; tried += 1) {
-      this.#begins = lifeRecord(writing, this.#history.begun + 1, given.secretParameters ?? []);
+      this.#begins = lifeRecord(writing, this.#state.begun + 1, given.secretParameters ?? []);
       try {
         if (!isNew) {
           await this.#write([this.#begins], ask);
           return;
         }
-        this.#history.take(this.#begins);
+        this.#state.take(this.#begins);
         await this.#compact(ask);
         return;
       } catch (error) {
@@ -265,13 +265,13 @@ export class SharedLog implements Log<Work> {
             : 'gone';
         if (steps === 'gone') throw error;
         this.#takeSteps(steps);
-        this.#history.assertSealed();
+        this.#state.assertSealed();
       }
     }
   }
 
   /** The record with which this process begins, once more, for a log that has lost the record. */
-  beginning(): Entry {
+  beginning(): OwnRecord {
     return this.entryOf(this.#begins);
   }
 
@@ -280,7 +280,7 @@ export class SharedLog implements Log<Work> {
     const [first] = left;
     if (first === undefined) return;
     if ('call' in first.record) return first.record.call(ask);
-    const entries = left.filter((each): each is Queued<Entry> => !('call' in each.record));
+    const entries = left.filter((each): each is Queued<OwnRecord> => !('call' in each.record));
     try {
       const records = markSent(entries).map(({ json }) => json);
       await this.#append(records, ask);
@@ -293,7 +293,7 @@ export class SharedLog implements Log<Work> {
   /** @throws the error, unless it says that others have appended something, which is read */
   async #followAfter(error: unknown, ask: Ask): Promise<void> {
     if (!isConflict(error)) throw error;
-    await this.follow(ask);
+    await this.readOn(ask);
   }
 
   async #append(records: readonly Json[], ask: Ask): Promise<void> {
@@ -338,7 +338,7 @@ export class SharedLog implements Log<Work> {
 
   async #compact(ask: Ask): Promise<void> {
     const { store } = this.#options;
-    const [expectedPosition, state] = [this.#position, this.#history.toState()];
+    const [expectedPosition, state] = [this.#position, this.#state.toState()];
     this.#move(await ask('compact', () => store.compact(state, { expectedPosition })));
   }
 
@@ -351,13 +351,13 @@ export class SharedLog implements Log<Work> {
 
   /** Whether the log has anything of a node: a life, or a command without an end. */
   knows(node: string): boolean {
-    return this.#history.lifeOf(node) !== undefined || this.#commandsOf(node).length > 0;
+    return this.#state.lifeOf(node) !== undefined || this.#commandsOf(node).length > 0;
   }
 
   /** Ends the commands of a node that will not come back, and its last life. */
   async forget(node: string, ask: Ask): Promise<void> {
     // The node may have begun a command that this one has not read.
-    await this.follow(ask);
+    await this.readOn(ask);
     if (!this.knows(node)) return;
     const ends = this.#commandsOf(node).map((command) =>
       endRecord(command, this.#options.writing, 'forgotten'),
@@ -367,12 +367,12 @@ export class SharedLog implements Log<Work> {
 
   /** The commands of a node that have no end, or that others have ended. */
   #commandsOf(node: string): readonly SharedCommand[] {
-    const { open, abandoned } = this.#history.unsettled;
+    const { open, abandoned } = this.#state.unsettled;
     return [...open, ...abandoned].filter(({ intent }) => intent.node === node);
   }
 
   /** Takes in what others have appended. */
-  async follow(ask: Ask): Promise<void> {
+  async readOn(ask: Ask): Promise<void> {
     this.#reads += 1;
     const { store, onChange } = this.#options;
     const steps = await ask('read', () => store.read(this.#position));
@@ -401,7 +401,7 @@ export class SharedLog implements Log<Work> {
 
   /** The command that holds one of the resources, and that this process does not perform. */
   holderOf(resources: readonly string[]): SharedRecord | undefined {
-    const { open } = this.#history.unsettled;
+    const { open } = this.#state.unsettled;
     if (open.length === 0) return undefined;
     const keys = new Set(resources.map(linkKey));
     return open
@@ -418,7 +418,7 @@ export class SharedLog implements Log<Work> {
   /** Reads everything again: the log was compacted, or set back. */
   async #load(ask: Ask): Promise<void> {
     const { store, given, onChange, onError } = this.#options;
-    const before = this.#history;
+    const before = this.#state;
     const { position, ...stored } = await ask('load', () => store.load());
     // A record without a state before it could be read by nobody.
     if (isEmpty(stored))
@@ -426,12 +426,12 @@ export class SharedLog implements Log<Work> {
         'The shared store is empty: its content was deleted. Restore a backup, or restart the nodes, and the first ' +
           'one begins the fleet again with its own configuration.',
       );
-    this.#history = restoreShared(stored, given);
+    this.#state = loadFleetState(stored, given);
     this.#order.clear();
     this.#move(position);
     this.#turn();
     this.#places.clear();
-    const goesOn = this.#history.goesOnFrom(before);
+    const goesOn = this.#state.goesOnFrom(before);
     this.#findEnded(before);
     this.#assertLatest();
     if (!goesOn)
@@ -450,7 +450,7 @@ export class SharedLog implements Log<Work> {
    *
    * @param before - the last state that this node has read; takes in what is found
    */
-  #findEnded(before: SharedHistory): void {
+  #findEnded(before: FleetState): void {
     const sent = [...this.#sent];
     const last = sent.findLastIndex(([, { record }]) => this.#isStored(record));
     for (const [identity, each] of sent.slice(0, last + 1)) {
@@ -466,13 +466,13 @@ export class SharedLog implements Log<Work> {
     const { command } = record;
     if (record.type === 'intent') return this.#openOf(command)?.intent.part === record.part;
     if (record.type === 'settlement' && !record.last) {
-      const { abandoned } = this.#history.unsettled;
+      const { abandoned } = this.#state.unsettled;
       const begun = this.#openOf(command) ?? abandoned.find(({ intent }) => intent.command === command);
       // A part is settled once.
       return begun?.settled === (this.#parts.get(command) ?? 0) + 1;
     }
     const isEnd = record.type === 'settlement' && record.why === undefined;
-    return isEnd && this.#history.hasEnded(command);
+    return isEnd && this.#state.hasEnded(command);
   }
 
   #move(position: string): void {
@@ -491,7 +491,7 @@ export class SharedLog implements Log<Work> {
   #take(record: SharedRecord): Fold {
     const { secretParameters } = this.snapshot;
     this.#sent.delete(identityOf(record));
-    this.#history.take(record);
+    this.#state.take(record);
     // What was plain text before may be secret now.
     if (this.snapshot.secretParameters !== secretParameters) this.#turn();
     const place = this.#placeOf(record);
@@ -511,7 +511,7 @@ export class SharedLog implements Log<Work> {
   /** @throws Superseded if a later process runs under the name of this node */
   #assertLatest(): void {
     const { writing, onSuperseded } = this.#options;
-    const last = this.#history.lifeOf(writing.node);
+    const last = this.#state.lifeOf(writing.node);
     const isLater = last !== undefined && last.number >= this.#begins.number && last.life !== writing.life;
     if (!isLater) return;
     onSuperseded();
@@ -592,13 +592,13 @@ export class SharedLog implements Log<Work> {
     if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined) {
       const isThere = part === undefined || hasOwn(part) ? isSame : () => hasOwn();
       return () =>
-        (own ?? 0) > 0 && this.#history.unsettled.isOpen(command) && !isThere() ? ended() : undefined;
+        (own ?? 0) > 0 && this.#state.unsettled.isOpen(command) && !isThere() ? ended() : undefined;
     }
     return () => {
       const isIntended = [...this.#sent.values()].some(
         ({ record }) => record.type === 'intent' && record.command === command,
       );
-      return (this.#history.unsettled.isOpen(command) && isSame()) || isIntended ? undefined : ended();
+      return (this.#state.unsettled.isOpen(command) && isSame()) || isIntended ? undefined : ended();
     };
   }
 
@@ -615,11 +615,11 @@ export class SharedLog implements Log<Work> {
   }
 
   #openOf(command: string): SharedCommand | undefined {
-    return this.#history.unsettled.open.find(({ intent }) => intent.command === command);
+    return this.#state.unsettled.open.find(({ intent }) => intent.command === command);
   }
 
   #isKnown(command: string): boolean {
-    return this.#history.unsettled.isOpen(command) || this.#history.unsettled.isAbandoned(command);
+    return this.#state.unsettled.isOpen(command) || this.#state.unsettled.isAbandoned(command);
   }
 
   #isPerformed({ node, command }: SharedRecord): boolean {

@@ -189,7 +189,7 @@ export interface Use {
 }
 
 /** A command from a request. The resource in the path is looked up later, in the turn of the command. @internal */
-interface Change<S, D, R, T = unknown> {
+interface AskedCommand<S, D, R, T = unknown> {
   /** Decides the command about the resource that the path names. */
   decide(this: void, snapshot: S, thing: T, context: Context): D;
   /** What the body and the query ask for, without secrets; left out without either. For the mark of a plan. */
@@ -250,7 +250,7 @@ export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>
     secrets: SecretPorts,
     rendering: R,
     values: Partial<SearchValues>,
-  ): Promise<Result<Change<S, D, R, T>>> | Result<Change<S, D, R, T>>;
+  ): Promise<Result<AskedCommand<S, D, R, T>>> | Result<AskedCommand<S, D, R, T>>;
   /** Gives the body of a 200. Left out if the route answers 204. */
   answer?(this: void, snapshot: S, thing: T, rendering: R): object;
 }

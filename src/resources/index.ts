@@ -251,8 +251,8 @@ export const namedResources: readonly NamedResources<Snapshot>[] = collections.f
 
 /** The creation and deletion of the resources that a document configures. @internal */
 export const membership = membershipOf<Snapshot>(
-  joined(kinds.map(({ events }) => events)) as EventTable<Snapshot, EventBase>,
-  joined(kinds.map(({ effects }) => effects)) as EffectTable<EffectBase>,
+  oneTable(kinds.map(({ events }) => events)) as EventTable<Snapshot, EventBase>,
+  oneTable(kinds.map(({ effects }) => effects)) as EffectTable<EffectBase>,
   namedResources.filter(({ adoption }) => adoption !== undefined),
 );
 
@@ -300,10 +300,10 @@ function withParts(kind: typeof serviceKind, steps: AdoptionSteps): typeof servi
 }
 
 function merged(tables: readonly object[]): object {
-  return Object.freeze(joined(tables));
+  return Object.freeze(oneTable(tables));
 }
 
-function joined(tables: readonly object[]): object {
+function oneTable(tables: readonly object[]): object {
   return Object.assign({}, ...tables) as object;
 }
 

@@ -8,7 +8,14 @@ import * as z from 'zod/mini';
 
 import { Batch } from '../core/batch.ts';
 import type { Entity, Named } from '../core/collection.ts';
-import type { Context, DecisionOf, EffectTable, EventBase, EventTable, Fold } from '../core/decision.ts';
+import type {
+  Context,
+  DecisionOf,
+  EffectTable,
+  EventBase,
+  EventTable,
+  FoldContext,
+} from '../core/decision.ts';
 import { asShown, defineFields, representFields } from '../core/field.ts';
 import type { Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
@@ -283,7 +290,7 @@ const draining: Draining<Snapshot, Service> = drainingOf({
 function markFilters(
   snapshot: Snapshot,
   settings: { readonly before: object; readonly after: object },
-  fold: Fold,
+  fold: FoldContext,
 ): Snapshot {
   const [before, after] = [linksIn(settings.before, 'filters'), linksIn(settings.after, 'filters')];
   if (before === after) return snapshot;

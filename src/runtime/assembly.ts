@@ -323,7 +323,7 @@ function surroundingsOf(parts: Parts): Surroundings {
     ...parts,
     snapshot: () => writer.snapshot,
     refuse: (decision) => refuseUnsupported(decision, gateway, coordinator),
-    follow: coordinator?.follow.bind(coordinator),
+    readOn: coordinator?.readOn.bind(coordinator),
   });
   return Object.freeze({
     times,

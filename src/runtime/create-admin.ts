@@ -10,7 +10,7 @@ import type { Snapshot } from '../resources/snapshot.ts';
 import type { Admin, AdminOptions } from './admin.ts';
 import { assemble, disposeOfPorts, start } from './assembly.ts';
 import { Entries } from './journal/entries.ts';
-import { isEmpty, restore, type History } from './journal/history.ts';
+import { isEmpty, loadState, type JournalState } from './journal/journal-state.ts';
 import { journalInMemory, OwnJournal } from './journal/journal.ts';
 import { beginLife } from './journal/life.ts';
 import { loadInTime } from './journal/load.ts';
@@ -115,18 +115,18 @@ export async function openAdmin(
     const complete = completeOptions(options);
     const { given, clock, limits, instruments, onError } = complete;
     const { position, ...stored } = await loadInTime(store, complete);
-    const history = restore(stored, given);
+    const loaded = loadState(stored, given);
     // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
-    declareSecretParameters(given, history.snapshot.secretParameters);
+    declareSecretParameters(given, loaded.snapshot.secretParameters);
     if (store.durable && isEmpty(stored)) instruments?.storeEmpty();
-    const log = new OwnLog(store, history, position);
+    const log = new OwnLog(store, loaded, position);
     const journal = new OwnJournal({ log, clock, deadlineMs: limits.storeDeadlineMs, instruments, onError });
     // Stores the first revision of this life, so that no later life uses it again.
     await journal.compact();
-    const snapshot = beginLife(withStartTimes(history.snapshot, clock.now()));
-    const { unsettled, entries } = history;
-    const adopt = isEmpty(stored) ? undefined : adoptionOf(options.adopt, given, history);
-    const configuration = (): Snapshot => history.snapshot;
+    const snapshot = beginLife(withStartTimes(loaded.snapshot, clock.now()));
+    const { unsettled, entries } = loaded;
+    const adopt = isEmpty(stored) ? undefined : takingOver(options.adopt, given, loaded);
+    const configuration = (): Snapshot => loaded.snapshot;
     return await start(complete, {
       ...{ snapshot, journal, unsettled, entries, configuration, adopt },
       advice: additions[options.adopt ?? 'nothing'],
@@ -138,10 +138,10 @@ export async function openAdmin(
 }
 
 /** What an interface takes over from the given snapshot. */
-function adoptionOf(
+function takingOver(
   adopt: 'nothing' | 'additions' | 'all' = 'nothing',
   given: Snapshot,
-  { deleted }: History,
+  { deleted }: JournalState,
 ): Transition | undefined {
   if (adopt === 'nothing') return undefined;
   return (snapshot, context) =>

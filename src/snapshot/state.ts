@@ -6,7 +6,7 @@ import { Immer, type Draft } from 'immer';
 
 import { IndexedCollection, type Collection, type Entity, type Named } from '../core/collection.ts';
 import { initialVersion, latest, nextVersion, type Version } from '../core/version.ts';
-import type { Fold } from '../core/decision.ts';
+import type { FoldContext } from '../core/decision.ts';
 import { linkTo, parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
 import type { FindName } from '../core/reference.ts';
@@ -116,7 +116,7 @@ export function revise<S extends State, T extends Entity>(
   state: S,
   named: Named<T>,
   key: string,
-  fold: Fold,
+  fold: FoldContext,
   recipe: (draft: Draft<T>, before: T) => void,
 ): S {
   const before = find(state, named, key);
@@ -140,7 +140,7 @@ export function replace<S extends State, T extends Entity>(
   state: S,
   named: Named<T>,
   key: string,
-  fold: Fold,
+  fold: FoldContext,
   copy: (before: T) => T,
 ): S {
   const before = find(state, named, key);
@@ -152,7 +152,12 @@ export function replace<S extends State, T extends Entity>(
 }
 
 /** Replaces the resource with the key of `entity`, or adds `entity`. @internal */
-export function put<S extends State, T extends Entity>(state: S, named: Named<T>, entity: T, fold: Fold): S {
+export function put<S extends State, T extends Entity>(
+  state: S,
+  named: Named<T>,
+  entity: T,
+  fold: FoldContext,
+): S {
   const collection = collectionOf(state, named);
   // Read first: a batch changes the collection in place.
   const hasDrained = drains(collection.findByKey(entity.key));
@@ -166,7 +171,7 @@ export function drains(entity: Partial<ConfiguredEntity> | undefined): boolean {
 }
 
 /** A snapshot with more or fewer resources that drain. */
-function withDraining<S extends State>(state: S, more: number, fold: Fold): S {
+function withDraining<S extends State>(state: S, more: number, fold: FoldContext): S {
   return more === 0 ? state : withMember(state, 'draining', state.draining + more, fold);
 }
 
@@ -208,7 +213,7 @@ function withMember<S extends State>(
   state: S,
   member: string,
   value: SessionTable | Collection<Entity> | State['draining'],
-  fold: Fold,
+  fold: FoldContext,
 ): S {
   if (Object.isFrozen(state)) return { ...state, [member]: value };
   (state as unknown as Record<string, unknown>)[member] = value;
@@ -217,7 +222,7 @@ function withMember<S extends State>(
 }
 
 /** Removes the resource with a key. Gives the same snapshot if the resource is gone. @internal */
-export function remove<S extends State>(state: S, named: Named<Entity>, key: string, fold: Fold): S {
+export function remove<S extends State>(state: S, named: Named<Entity>, key: string, fold: FoldContext): S {
   const before = collectionOf(state, named);
   const hasDrained = drains(before.findByKey(key));
   const after = before.without(key, nextVersion(initialVersion, fold));
@@ -227,7 +232,12 @@ export function remove<S extends State>(state: S, named: Named<Entity>, key: str
 }
 
 /** Gives a resource a new version, because its representation shows something that changed elsewhere. @internal */
-export function markChanged<S extends State>(state: S, named: Named<Entity>, link: string, fold: Fold): S {
+export function markChanged<S extends State>(
+  state: S,
+  named: Named<Entity>,
+  link: string,
+  fold: FoldContext,
+): S {
   return markKey(state, named, nameKey(parseLink(link, named.collection) ?? ''), fold);
 }
 
@@ -235,7 +245,7 @@ function markKey<S extends State>(
   state: S,
   { collection }: Pick<Named<Entity>, 'collection'>,
   key: string,
-  fold: Fold,
+  fold: FoldContext,
 ): S {
   const named = { collection } as Named<Entity>;
   const entity = find(state, named, key);
@@ -307,7 +317,7 @@ export function sessionsOf({ sessions }: Pick<State, 'sessions'>): IndexedSessio
  */
 export function withSessions<S extends State>(
   state: S,
-  fold: Fold,
+  fold: FoldContext,
   changed: (table: IndexedSessionTable, change: TableChange) => IndexedSessionTable,
 ): S {
   const table = sessionsOf(state);
@@ -324,12 +334,12 @@ export function withSessions<S extends State>(
   return next;
 }
 
-function withTable<S extends State>(state: S, sessions: SessionTable, fold: Fold): S {
+function withTable<S extends State>(state: S, sessions: SessionTable, fold: FoldContext): S {
   return sessions === state.sessions ? state : withMember(state, 'sessions', sessions, fold);
 }
 
 /** The host has reported everything that is open. @internal */
-export function withCompleteSessions<S extends State>(state: S, fold: Fold): S {
+export function withCompleteSessions<S extends State>(state: S, fold: FoldContext): S {
   if (state.sessionsIncomplete !== true) return state;
   const { sessionsIncomplete: _incomplete, ...rest } = state;
   return drainingIn(state).reduce(

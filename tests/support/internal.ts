@@ -7,7 +7,7 @@ export { Batch } from '../../src/core/batch.ts';
 export { applied, changeBetween, conflicts, inverse, joined, merged, pruned } from '../../src/core/change.ts';
 export type { Fields } from '../../src/core/field.ts';
 export { createTimeFormat } from '../../src/core/time.ts';
-export { restoreShared } from '../../src/fleet/shared-history.ts';
+export { loadFleetState } from '../../src/fleet/fleet-state.ts';
 export { withFleetVersions } from '../../src/fleet/version.ts';
 export type { EntryEvent } from '../../src/resources/history.ts';
 export {
@@ -28,7 +28,7 @@ export { followUsers } from '../../src/resources/user.ts';
 export { createHistory } from '../../src/runtime/command/way-back.ts';
 export { Entries } from '../../src/runtime/journal/entries.ts';
 export { membersOf } from '../../src/runtime/journal/entry-event.ts';
-export { History } from '../../src/runtime/journal/history.ts';
+export { JournalState } from '../../src/runtime/journal/journal-state.ts';
 export { OwnJournal } from '../../src/runtime/journal/journal.ts';
 export { evolving, OwnLog } from '../../src/runtime/journal/log.ts';
 export { RecordQueue } from '../../src/runtime/journal/record-queue.ts';

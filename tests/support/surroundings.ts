@@ -4,7 +4,7 @@
 import { createVirtualClock } from 'gateway-admin-core/testing';
 
 import { sampleSnapshot, sampleZone } from './document.ts';
-import { createHistory, createTimeFormat, History, type BoundResourceRoute } from './internal.ts';
+import { createHistory, createTimeFormat, JournalState, type BoundResourceRoute } from './internal.ts';
 
 /** What a route sees besides the snapshot. */
 type Surroundings = Parameters<Extract<BoundResourceRoute, { readonly kind: 'item' }>['read']>[2];
@@ -28,12 +28,12 @@ export const surroundings: Surroundings = {
   },
   commands: { list: () => [], abandon: () => Promise.resolve(undefined), left: () => [] },
   history: createHistory({
-    entries: new History(sampleSnapshot()).entries,
+    entries: new JournalState(sampleSnapshot()).entries,
     configuration: sampleSnapshot,
     snapshot: sampleSnapshot,
     refuse: () => undefined,
     clock: createVirtualClock(0),
-    follow: undefined,
+    readOn: undefined,
   }),
   fleet: {
     nodes: () => [],

@@ -19,7 +19,7 @@ export interface LogInOptions {
 type TlsOptions = boolean | ConnectionOptions;
 
 /** A part of the log-in: whether a value is right, and what it must be. */
-interface Part {
+interface LogInValue {
   readonly isRight: (value: unknown) => boolean;
   readonly wanted: string;
 }
@@ -32,7 +32,7 @@ export const logInParts = {
     isRight: (value) => typeof value === 'boolean' || isContainer(value as Json),
     wanted: 'true, false, or the options of tls.connect',
   },
-} as const satisfies Readonly<Record<string, Part>>;
+} as const satisfies Readonly<Record<string, LogInValue>>;
 
 type PartName = keyof typeof logInParts;
 

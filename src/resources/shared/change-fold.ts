@@ -5,7 +5,7 @@
  * update of what is gone, and for a creation of what is there.
  */
 import type { Written } from '../../core/change.ts';
-import type { EventBase, Fold } from '../../core/decision.ts';
+import type { EventBase, FoldContext } from '../../core/decision.ts';
 import { withMembers } from '../../core/field.ts';
 import { assertObject } from '../../json/value.ts';
 import { find, replace, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
@@ -19,7 +19,7 @@ import type { Changing } from './kind.ts';
  */
 export function foldOf<S extends State>(
   changing: Changing<S>,
-): (snapshot: S, event: EventBase & Written, fold: Fold) => S {
+): (snapshot: S, event: EventBase & Written, fold: FoldContext) => S {
   const { fields, entered, onLinks, singular } = changing;
   return (snapshot, event, fold) => {
     const { from, to, at } = event;

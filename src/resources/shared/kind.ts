@@ -13,7 +13,7 @@ import {
   type EffectTable,
   type EventBase,
   type EventTable,
-  type Fold,
+  type FoldContext,
   type TransitionOf,
 } from '../../core/decision.ts';
 import type { Fields } from '../../core/field.ts';
@@ -52,7 +52,7 @@ export interface Changing<
     this: void,
     snapshot: S,
     settings: { readonly before: object; readonly after: object },
-    fold: Fold,
+    fold: FoldContext,
   ): State;
   /** What the members that a change has written at a time mean for the rest of a resource; left out if nothing. */
   entered?(this: void, thing: T, written: Written & { readonly at: number }): T;

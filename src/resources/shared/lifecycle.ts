@@ -17,7 +17,7 @@ import {
   type EffectHead,
   type EventHead,
   type EventTable,
-  type Fold,
+  type FoldContext,
 } from '../../core/decision.ts';
 import type { Fields } from '../../core/field.ts';
 import { defineLifecycle, nextState } from '../../core/lifecycle.ts';
@@ -209,7 +209,7 @@ export function lifecycleOf<S extends State, K extends Singular, T extends Lived
         : decideLifecycle(machine, command, snapshot, event[kind], context);
   }
 
-  function sees(snapshot: S, event: About<K> & Reported & { readonly at: number }, fold: Fold): S {
+  function sees(snapshot: S, event: About<K> & Reported & { readonly at: number }, fold: FoldContext): S {
     return replace(snapshot, named, event[kind], fold, (before) => {
       // No report changes what is stopped; see the table `lifecycle`.
       if (before.state === 'stopped') return before;

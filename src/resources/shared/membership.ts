@@ -10,14 +10,14 @@ import {
   refused,
   sequenceFor,
   unchanged,
-  type Changes,
+  type EventsAndEffects,
   type Context,
   type DecisionOf,
   type EffectBase,
   type EffectTable,
   type EventBase,
   type EventTable,
-  type Fold,
+  type FoldContext,
   type TransitionOf,
 } from '../../core/decision.ts';
 import { changeBetween, withoutMarks } from '../../core/change.ts';
@@ -171,7 +171,7 @@ function changesOf(
   named: NamedResources,
   thing: ConfiguredEntity,
   context: Context,
-): Pick<Changes<EventBase, never>, 'events'> {
+): Pick<EventsAndEffects<EventBase, never>, 'events'> {
   const { collection, singular: kind } = named;
   const head = { type: `${kind}.${verb}`, ...eventHead(linkOf(collection, thing), context) };
   const side = verb === 'created' ? 'to' : 'from';
@@ -203,7 +203,7 @@ function eventRows<S extends State>(
       const link = linkOf(collection, thing);
       return refused(snapshot, notAsCreated(kind, thing.name, link), [link]);
     },
-    evolve(snapshot: S, { [kind]: key = '', to: definition = {} }: Defined, fold: Fold): S {
+    evolve(snapshot: S, { [kind]: key = '', to: definition = {} }: Defined, fold: FoldContext): S {
       if (find(snapshot, named, key) !== undefined) return snapshot;
       // Also of a redacted event: without its secrets.
       const entry = withoutMarks(definition);
@@ -225,7 +225,7 @@ function eventRows<S extends State>(
         (now) => membership.create(named, settings, now, context),
       ])(snapshot, context);
     },
-    evolve(snapshot: S, { [kind]: key = '' }: Defined, fold: Fold): S {
+    evolve(snapshot: S, { [kind]: key = '' }: Defined, fold: FoldContext): S {
       const thing = find(snapshot, named, key);
       if (thing === undefined) return snapshot;
       const gone = withSessions(remove(snapshot, named, key, fold), fold, (table, within) =>
@@ -254,7 +254,7 @@ function relinked<S extends State>(
   snapshot: S,
   before: object,
   after: object,
-  fold: Fold,
+  fold: FoldContext,
 ): S {
   return onLinks === undefined ? snapshot : (onLinks(snapshot, { before, after }, fold) as S);
 }

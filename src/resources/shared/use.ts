@@ -1,7 +1,7 @@
 /**
  * Uses of a resource: what keeps it from being deleted, and the steps that take its link out of lists and put it back.
  */
-import type { Fold, TransitionOf } from '../../core/decision.ts';
+import type { FoldContext, TransitionOf } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { problem, quoted, type Fault, type Problem } from '../../problem.ts';
@@ -68,7 +68,7 @@ export function detachAll<S extends State>(
   kinds: readonly NamedResources[],
   collection: string,
   link: string,
-  fold: Fold,
+  fold: FoldContext,
 ): S {
   return referrersIn(snapshot, kinds, collection, link).reduce(
     (next, { named, thing: { key }, field }) => replace(next, named, key, fold, withoutLink(field, link)),

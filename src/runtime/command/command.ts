@@ -2,10 +2,10 @@
  * Performs one command: asks the host for the effects of a decision in order, and settles the events. If the host
  * refuses an effect, the effects before it are undone.
  */
-import type { Changes } from '../../core/decision.ts';
+import type { EventsAndEffects } from '../../core/decision.ts';
 import type { AdminEvent, Effect } from '../../resources/index.ts';
 import { carryOut } from './effect.ts';
-import type { Flight, Position, Progress } from './flight.ts';
+import type { Flight, PartOrEnd, Progress } from './flight.ts';
 import {
   deletes,
   eventsOf,
@@ -36,7 +36,7 @@ export interface RefusedGroup {
   /** Why, in a sentence for the client. */
   readonly reason: string;
   /** Events that stand because the host refused to undo their effects. Usually empty. */
-  readonly kept: readonly AdminEvent[];
+  readonly remaining: readonly AdminEvent[];
 }
 
 /** The groups of a command that are not settled yet. @internal */
@@ -63,7 +63,7 @@ export interface Work {
  *   then: nothing of it is published, and the next life finds out the outcome
  * @internal
  */
-export function perform(decision: Changes<AdminEvent, Effect>, flight: Flight): Promise<Performed> {
+export function perform(decision: EventsAndEffects<AdminEvent, Effect>, flight: Flight): Promise<Performed> {
   const { present, telemetry } = flight.runtime;
   const { count, groups } = groupsIn(decision, present, telemetry?.idle);
   const finish: Work['finish'] = async (group, within, progress, waits) => {
@@ -101,12 +101,12 @@ export async function settleGroups(
   // `undefined` after an event that cannot be taken back.
   let revertible = earlier && [...earlier];
   const end = async (refused: RefusedGroup): Promise<Performed> => {
-    const back = await takeBack(revertible, refused.kept, { done, of }, flight);
-    const { kept } = back;
+    const back = await takeBack(revertible, refused.remaining, { done, of }, flight);
+    const { remaining } = back;
     const left = back.isWhole ? 0 : done;
-    const refusal = refusalText({ reason: refused.reason, kept }, { done: left, of, back });
+    const refusal = refusalText({ reason: refused.reason, remaining }, { done: left, of, back });
     events.push(...back.events, ...(await flight.settle(back.unsettled, { at: 'end', refusal })));
-    const isPartlyDone = left > 0 || kept.length > 0;
+    const isPartlyDone = left > 0 || remaining.length > 0;
     return { events, refusal, ...(isPartlyDone ? { isPartlyDone } : {}) };
   };
   for (const group of groups) {
@@ -125,11 +125,11 @@ export async function settleGroups(
     done += 1;
     if (isFinal) revertible = undefined;
     else revertible?.push(...eventsOf(group));
-    const position: Position = done === of ? { at: 'end' } : { at: 'group', done, of };
+    const position: PartOrEnd = done === of ? { at: 'end' } : { at: 'group', done, of };
     // A group that closes nothing needs no record, unless it ends the command.
     if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), position)));
   }
-  return done < of ? end({ reason: rest, kept: [] }) : { events };
+  return done < of ? end({ reason: rest, remaining: [] }) : { events };
 }
 
 /** What was taken back of a command. */
@@ -137,8 +137,8 @@ interface TakenBack {
   /** The settled events: those that take it back, and those that stand. */
   readonly events: readonly AdminEvent[];
   /** Events that stand because the host refused to undo their effects. */
-  readonly kept: readonly AdminEvent[];
-  /** The events of `kept` that are not settled yet. */
+  readonly remaining: readonly AdminEvent[];
+  /** The events of `remaining` that are not settled yet. */
   readonly unsettled: readonly AdminEvent[];
   /** Whether everything that had settled was taken back. */
   readonly isWhole: boolean;
@@ -147,32 +147,38 @@ interface TakenBack {
 /**
  * Takes back what has settled of a command whose later group was refused, or was not begun, such as a creation.
  *
- * @param kept - the events of the refused group that stand. They settle before the way back begins: its intents replace
- *   that of the group, and a later life looks at the last intent alone
+ * @param remaining - the events of the refused group that stand. They settle before the way back begins: its intents
+ *   replace that of the group, and a later life looks at the last intent alone
  * @param of - the number of the groups of the command: the groups of the way back come after them
  */
 async function takeBack(
   revertible: readonly AdminEvent[] | undefined,
-  kept: readonly AdminEvent[],
+  remaining: readonly AdminEvent[],
   { done, of }: Progress,
   flight: Flight,
 ): Promise<TakenBack> {
-  const untouched = { events: [], kept, unsettled: kept, isWhole: false };
+  const untouched = { events: [], remaining, unsettled: remaining, isWhole: false };
   if (revertible === undefined || revertible.length === 0) return untouched;
   const events: AdminEvent[] = [];
-  if (kept.length > 0) events.push(...(await flight.settle(kept, { at: 'group', done: done + 1, of })));
+  if (remaining.length > 0)
+    events.push(...(await flight.settle(remaining, { at: 'group', done: done + 1, of })));
   const groups = groupsBack(revertible, flight);
-  if (groups === undefined) return { events, kept, unsettled: [], isWhole: false };
+  if (groups === undefined) return { events, remaining, unsettled: [], isWhole: false };
   // One more than there are: a later life that finishes the last of them must still end the command as refused.
   const all = of + groups.length + 1;
   for (const [index, group] of groups.entries()) {
     await flight.intend(group, { done: of + index, of: all }, true);
     const refused = await performGroup(group, flight);
     if (refused !== undefined)
-      return { events, kept: [...kept, ...refused.kept], unsettled: refused.kept, isWhole: false };
+      return {
+        events,
+        remaining: [...remaining, ...refused.remaining],
+        unsettled: refused.remaining,
+        isWhole: false,
+      };
     events.push(...(await flight.settle(eventsOf(group), { at: 'group', done: of + index + 1, of: all })));
   }
-  return { events, kept, unsettled: [], isWhole: true };
+  return { events, remaining, unsettled: [], isWhole: true };
 }
 
 function groupsBack(settled: readonly AdminEvent[], flight: Flight): readonly Group[] | undefined {
@@ -189,13 +195,13 @@ async function performGroup(group: Group, flight: Flight): Promise<RefusedGroup 
   const done: ActingStage[] = [];
   for (const stage of group.filter(isActing)) {
     if (flight.isUnknown && isIrreversible(stage.effect))
-      return { reason: stoppedAfterUnknown, kept: await undo(done, flight) };
+      return { reason: stoppedAfterUnknown, remaining: await undo(done, flight) };
     const obstacle = obstacleTo(stage.effect, flight.runtime.present());
-    if (obstacle !== undefined) return { reason: obstacle, kept: await undo(done, flight) };
+    if (obstacle !== undefined) return { reason: obstacle, remaining: await undo(done, flight) };
     flight.runtime.crossings.begin(flight.id, stage.effect);
     flight.countClosing(stage.effect);
     const outcome = await carryOut(stage.effect, flight);
-    if (!outcome.done) return { reason: outcome.reason, kept: await undo(done, flight) };
+    if (!outcome.done) return { reason: outcome.reason, remaining: await undo(done, flight) };
     flight.runtime.crossings.done(stage.effect);
     done.push(stage);
   }
@@ -205,7 +211,7 @@ async function performGroup(group: Group, flight: Flight): Promise<RefusedGroup 
 /**
  * Undoes effects, the last one first.
  *
- * If a later effect on a resource cannot be undone, earlier effects on that resource are kept too; undoing them would
+ * If a later effect on a resource cannot be undone, earlier effects on that resource stay too; undoing them would
  * create a state that never existed, such as a started service that drains. So are effects whose undo lists a
  * resource that stays deleted: nothing may link to what is gone.
  *
@@ -213,19 +219,19 @@ async function performGroup(group: Group, flight: Flight): Promise<RefusedGroup 
  * @internal
  */
 export async function undo(done: readonly ActingStage[], flight: Flight): Promise<readonly AdminEvent[]> {
-  const kept: ActingStage[] = [];
+  const remaining: ActingStage[] = [];
   const left = [...done];
   for (let stage = left.pop(); stage !== undefined; stage = left.pop()) {
     const { effect } = stage;
-    const isKept = kept.some(
+    const isKept = remaining.some(
       (each) =>
         each.effect.resource === effect.resource ||
         (deletes(each.effect) && undoLists(effect, each.effect.resource)),
     );
     const isUndone = !isKept && (await undoOne(effect, flight));
-    if (!isUndone) kept.unshift(stage);
+    if (!isUndone) remaining.unshift(stage);
   }
-  return eventsOf(kept);
+  return eventsOf(remaining);
 }
 
 /** Undoes one effect; tells whether the host did. */
@@ -239,11 +245,11 @@ async function undoOne(effect: Effect, flight: Flight): Promise<boolean> {
 }
 
 function refusalText(
-  { reason, kept }: RefusedGroup,
+  { reason, remaining }: RefusedGroup,
   { done, of, back }: Progress & { readonly back: TakenBack },
 ): string {
-  if (kept.length > 0) {
-    const changes = kept.map(({ type, resource }) => `${type} of ${resource}`).join(', ');
+  if (remaining.length > 0) {
+    const changes = remaining.map(({ type, resource }) => `${type} of ${resource}`).join(', ');
     return `${reason} Some earlier changes stand, because the gateway refused to undo them: ${changes}.`;
   }
   if (done > 0 && back.events.length > 0)

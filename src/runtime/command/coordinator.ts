@@ -41,7 +41,7 @@ export interface Coordinator {
    *
    * @returns `news` if there was anything, or the refusal of a command if the store does not answer
    */
-  follow(): Promise<Refusal | 'news' | undefined>;
+  readOn(): Promise<Refusal | 'news' | undefined>;
   /**
    * Follows, and waits until nothing is in the way of a decision.
    *

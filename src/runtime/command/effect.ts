@@ -122,7 +122,7 @@ async function endingOf(effect: Effect, context: EffectContext, flight: Flight, 
       onError(new HostError(`apply was done${when()} at ${effectText(effect, context)}, ${late}`, details));
     return { done: true };
   } catch (cause) {
-    const ending = refusalOf(cause);
+    const ending = endingWith(cause);
     const late = lateness[call.standing].failed;
     const problem = `${when()} at ${effectText(effect, context)}${reasonOf(cause)}`;
     if (ending === 'unclear')
@@ -186,7 +186,7 @@ function reasonOf(cause: unknown): string {
 }
 
 /** Reads the error with which `apply` rejected. */
-function refusalOf(error: unknown): Ending {
+function endingWith(error: unknown): Ending {
   return isEffectRefusal(error) ? { done: false, reason: refusalText(error.message) } : 'unclear';
 }
 

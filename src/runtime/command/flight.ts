@@ -54,7 +54,7 @@ export interface Progress {
 }
 
 /** The position of a settlement in its command. @internal */
-export type Position =
+export type PartOrEnd =
   /** One of several settlements; more follow. */
   | ({ readonly at: 'group' } & Progress)
   /** The last settlement; has a `refusal` if the host refused. */
@@ -250,7 +250,7 @@ export class Flight {
    * @returns the events as recorded
    * @throws NotJournaled if the journal does not keep the events in this life
    */
-  async settle(given: readonly AdminEvent[], position: Position): Promise<readonly AdminEvent[]> {
+  async settle(given: readonly AdminEvent[], position: PartOrEnd): Promise<readonly AdminEvent[]> {
     const events = this.#recorded(given, position);
     const { journal, asksHost, basis } = this.#options;
     const { id, resources } = this.command;
@@ -300,14 +300,14 @@ export class Flight {
   }
 
   /** What the record of a settlement is for. */
-  #useOf(events: readonly AdminEvent[], position: Position): 'change' | 'upkeep' | 'result' {
+  #useOf(events: readonly AdminEvent[], position: PartOrEnd): 'change' | 'upkeep' | 'result' {
     if (!this.#options.asksHost) return 'change';
     const isRefused = position.at === 'end' && position.refusal !== undefined && events.length === 0;
     return isRefused ? 'upkeep' : 'result';
   }
 
   /** The answer to a command whose settlement will not be journaled in this life. */
-  #unsettled(position: Position, { isPossible, outage }: NotKept): Execution {
+  #unsettled(position: PartOrEnd, { isPossible, outage }: NotKept): Execution {
     if (this.#options.asksHost) return resultLost(this.id, doneText(position));
     return isPossible ? changeLost(this.id) : unavailableIn(outage);
   }
@@ -316,7 +316,7 @@ export class Flight {
    * Gives events the time of the settlement and the id of the command. Adds `command.failed` if the host refused after
    * the client got the answer that the outcome is unknown.
    */
-  #recorded(settled: readonly AdminEvent[], position: Position): readonly AdminEvent[] {
+  #recorded(settled: readonly AdminEvent[], position: PartOrEnd): readonly AdminEvent[] {
     const stamp = { at: this.runtime.clock.now(), command: this.id };
     const events: AdminEvent[] = settled.map((event) => Object.freeze({ ...event, ...stamp }));
     if (this.isUnknown && position.at === 'end' && position.refusal !== undefined)
@@ -360,7 +360,7 @@ function closingOf(effect: Effect, { sessions: table }: Snapshot): Closed {
 }
 
 /** Says in a sentence how much of a command the host did, for a command whose settlement is not journaled. */
-function doneText(position: Position): string {
+function doneText(position: PartOrEnd): string {
   if (position.at === 'end') return position.refusal ?? 'The gateway made the change.';
   return `Only ${String(position.done)} of ${String(position.of)} parts are done.`;
 }

@@ -23,7 +23,7 @@ import {
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { collectionOf, find, linkOf } from '../../snapshot/state.ts';
 import type { Ground } from '../ground.ts';
-import { withoutSessions } from '../journal/history.ts';
+import { withoutSessions } from '../journal/journal-state.ts';
 import { endWithoutEvents } from '../journal/journal.ts';
 import type { Performed } from './command.ts';
 import { carryOut, inspect } from './effect.ts';
@@ -286,7 +286,7 @@ async function makeAsShown(all: readonly (readonly ActingStage[])[], flight: Fli
   const refused: (readonly ActingStage[])[] = [];
   let refusal: string | undefined;
   for (const stages of all) {
-    const reason = await follow(stages, flight);
+    const reason = await makeMissing(stages, flight);
     if (reason !== undefined) refused.push(stages);
     refusal ??= reason;
   }
@@ -299,7 +299,7 @@ async function makeAsShown(all: readonly (readonly ActingStage[])[], flight: Fli
  * Asks for all effects on each resource that is not where the way ends; what is there as defined is not created again.
  * Gives why the gateway has not got there.
  */
-async function follow(stages: readonly ActingStage[], flight: Flight): Promise<string | undefined> {
+async function makeMissing(stages: readonly ActingStage[], flight: Flight): Promise<string | undefined> {
   const ends = byAspect(stages).map((onAspect) => onAspect.at(-1) ?? onAspect[0]);
   const inPlace = await lookBack(ends, async ({ effect }) => {
     const seen = await inspect(effect, flight);

@@ -108,7 +108,7 @@ async function recoverGroup(group: Group, flight: Flight): Promise<RefusedGroup 
   if (then === 'settle') return undefined;
   const left = then === 'undo' ? tracesOf(aspects, inPlace) : [];
   const inOrder = acting.filter((stage) => left.includes(stage));
-  return { reason: interrupted, kept: await undo(inOrder, flight) };
+  return { reason: interrupted, remaining: await undo(inOrder, flight) };
 }
 
 /**

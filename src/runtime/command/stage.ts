@@ -1,7 +1,7 @@
 /**
  * Stages: the events of a decision, each with its effect, cut into groups that settle together.
  */
-import { decidedOn, type Changes, type Context } from '../../core/decision.ts';
+import { decidedOn, type EventsAndEffects, type Context } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
 import type { EntryEvent } from '../../resources/history.ts';
 import { netOf } from '../journal/entry-event.ts';
@@ -40,7 +40,7 @@ export type Group = readonly Stage[];
  * @internal
  */
 export function groupsIn(
-  { events, effects, closing }: Changes<AdminEvent, Effect>,
+  { events, effects, closing }: EventsAndEffects<AdminEvent, Effect>,
   present: () => Snapshot,
   idleOf: Context['idleOf'],
 ): { readonly count: number; readonly groups: Iterable<Group> } {

@@ -413,7 +413,7 @@ export class Turns {
     waiting.isFollowing = true;
     // The coordinator follows for all commands that wait by now.
     const others = [...this.#queue].filter((each) => each.isFollowing === undefined);
-    void coordinator.follow().then((found) => {
+    void coordinator.readOn().then((found) => {
       const hasFollowed = found === 'news' || found === undefined;
       for (const each of hasFollowed ? [waiting, ...others] : [waiting]) each.isFollowing = false;
       if (found !== 'news' && this.#leave(waiting))

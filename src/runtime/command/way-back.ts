@@ -44,7 +44,7 @@ import {
   subjectKey,
 } from '../journal/entry-event.ts';
 import { subjectOf, wantedOf } from '../journal/entry-fold.ts';
-import { withoutSessions } from '../journal/history.ts';
+import { withoutSessions } from '../journal/journal-state.ts';
 import type { Standing } from '../journal/standing.ts';
 import { beginPiece } from '../host/waiting.ts';
 import type { Acceptance } from './turn.ts';
@@ -63,7 +63,7 @@ interface Around {
   /** Refuses what the gateway does not support. */
   readonly refuse: (decision: Acceptance) => Problem | undefined;
   /** Takes in what others have settled; left out if the interface runs alone. */
-  readonly follow: (() => Promise<unknown>) | undefined;
+  readonly readOn: (() => Promise<unknown>) | undefined;
 }
 
 /** Creates what the endpoints of the history need. @internal */
@@ -122,7 +122,7 @@ function undoOf(
   if (!events.every(isReversible)) return 'irreversible';
   // Without the reasons of a refusal, which take most of the time.
   const [present, now] = [snapshot(), clock.now()];
-  if (obstacleTo(entry, entries.standing, present, now) !== undefined) return 'refused';
+  if (laterInTheWay(entry, entries.standing, present, now) !== undefined) return 'refused';
   const decision = wayBackFrom(events)(present, { now });
   const isAccepted = decision.outcome === 'accepted' && !isInVain(events, decision);
   return isAccepted && refuse(decision) === undefined ? 'possible' : 'refused';
@@ -197,11 +197,11 @@ function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Con
     reason: string,
     later?: Entry,
     advice = later && adviceOn(later, snapshot, context),
-  ): Decision => refused(snapshot, refusalOf(entry, reason, later, advice), links);
+  ): Decision => refused(snapshot, undoRefused(entry, reason, later, advice), links);
   const final = events.find((event) => !isReversible(event));
   if (final !== undefined) return refuse(`${final.type} of ${final.resource} cannot be taken back.`);
   const { standing } = entries;
-  const obstacle = obstacleTo(entry, standing, snapshot, context.now);
+  const obstacle = laterInTheWay(entry, standing, snapshot, context.now);
   if (obstacle !== undefined) return refuse(obstacle.reason(), obstacle.by, obstacle.advice);
   let asked: EntryEvent | undefined;
   const decision = wayBackFrom(events, (event) => (asked = event))(snapshot, context);
@@ -213,7 +213,7 @@ function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Con
 const nothingToUndo = 'The command has left everything as it was before.';
 
 /** The later entry that stands in the way of an undo. */
-interface Obstacle {
+interface InTheWay {
   readonly by: Entry;
   reason(this: void): string;
   /** What to do, if that is not to undo the later entry first. */
@@ -221,7 +221,12 @@ interface Obstacle {
 }
 
 /** What stands in the way of an undo, although every value is as the entry has left it. */
-function obstacleTo(entry: Entry, standing: Standing, snapshot: Snapshot, now: number): Obstacle | undefined {
+function laterInTheWay(
+  entry: Entry,
+  standing: Standing,
+  snapshot: Snapshot,
+  now: number,
+): InTheWay | undefined {
   const undo = standing.undoneBy(entry);
   if (undo !== undefined) {
     const advice = `To make the change again, undo the entry ${undo.id}.`;
@@ -320,7 +325,7 @@ function reasonOf({ resource }: EntryEvent, { code, detail, errors = [] }: Probl
   return `${resource} has changed since${places && ` at ${places}`}.`;
 }
 
-function refusalOf(
+function undoRefused(
   { id }: Entry,
   reason: string,
   later: Entry | undefined,
@@ -345,8 +350,8 @@ function adviceOn({ id, events }: Entry, snapshot: Snapshot, context: Context): 
  * Goes back on paper, from the present configuration to that of a moment. The configuration of a moment does not
  * change, so the decision in the turn takes it over like a document.
  */
-async function restore({ entries, clock, configuration, follow }: Around, id: string): Promise<Restoring> {
-  if (entries.find(id) === undefined) await follow?.();
+async function restore({ entries, clock, configuration, readOn }: Around, id: string): Promise<Restoring> {
+  if (entries.find(id) === undefined) await readOn?.();
   const { all } = entries;
   const at = all.findIndex((entry) => entry.id === id);
   if (at < 0) return refusing(entryNotFound);

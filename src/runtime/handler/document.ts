@@ -20,7 +20,7 @@ import {
 import { beginPiece, inPieces } from '../host/waiting.ts';
 import type { Running } from '../running.ts';
 import type { Arrival } from './arrival.ts';
-import type { Change, CommandRoute } from './write.ts';
+import type { AskedCommand, CommandRoute } from './write.ts';
 
 /** Makes the route that takes the document of a request over as one command. @internal */
 export function documentRoute(route: WholeRoute, _arrival: Arrival<Route>, running: Running): CommandRoute {
@@ -43,7 +43,7 @@ async function changeOf(
   secrets: SecretPorts,
   extent: Extent,
   { writer }: Running,
-): Promise<Result<Change>> {
+): Promise<Result<AskedCommand>> {
   const sealed = await sealDocument(body, secrets, extent);
   if (!sealed.ok) return sealed;
   const { document, faults } = sealed.value;

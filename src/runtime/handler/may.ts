@@ -24,7 +24,7 @@ export async function mayOf({ path }: Route, arrival: Arrival, running: Running)
   const rows: May[] = [];
   for (const route of boundRoutes) {
     if (!isCommandAt(path, route)) continue;
-    const problem = await refusalOf(route, arrival, running);
+    const problem = await problemOf(route, arrival, running);
     const { id } = route;
     rows.push(
       problem === undefined
@@ -49,7 +49,7 @@ function isCommandAt(path: string, route: BoundRoute): route is Command {
 }
 
 /** The problem that a command of the caller would be refused with now, as far as that follows without its contents. */
-async function refusalOf(route: Command, arrival: Arrival, running: Running): Promise<Problem | undefined> {
+async function problemOf(route: Command, arrival: Arrival, running: Running): Promise<Problem | undefined> {
   const { caller, parameters } = arrival;
   const usage = { route, parameters, query: noQuery.value };
   const refused =

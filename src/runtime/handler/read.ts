@@ -165,7 +165,7 @@ export function surroundingsFor(
 }
 
 /** Opens a stream of events. @internal */
-export function follow(
+export function streamEvents(
   { request, query: { after, types }, caller }: Arrival<Route>,
   { writer, streams }: Running,
 ): Reply {

@@ -1,7 +1,7 @@
 /**
  * Sequences: finds, checks and joins the commands of a request that has several. All of them are made, or none.
  */
-import { refused, unchanged, type Changes } from '../../core/decision.ts';
+import { refused, unchanged, type EventsAndEffects } from '../../core/decision.ts';
 import { brokenEscape } from '../../core/link.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import { parseShape } from '../../core/shape.ts';
@@ -35,10 +35,10 @@ import { isIrreversible } from '../command/stage.ts';
 import { forbiddenTo } from './access.ts';
 import type { Arrival } from './arrival.ts';
 import type { Running } from '../running.ts';
-import type { Change, CommandRoute } from './write.ts';
+import type { AskedCommand, CommandRoute } from './write.ts';
 
 /** A command of a sequence. */
-interface Part {
+interface SequencedCommand {
   readonly place: { readonly route: CommandRoute; readonly parameters: PathParameters };
   readonly body: Json;
   readonly conditions: Conditions;
@@ -47,8 +47,8 @@ interface Part {
 }
 
 /** A command of a sequence, whose body was checked. */
-interface Checked extends Part {
-  readonly change: Change;
+interface Checked extends SequencedCommand {
+  readonly change: AskedCommand;
 }
 
 /** The routes that a sequence takes commands of. */
@@ -77,11 +77,11 @@ async function changeOf(
   secrets: SecretPorts,
   { caller: { principal }, query }: Arrival<Route>,
   running: Running,
-): Promise<Result<Change>> {
+): Promise<Result<AskedCommand>> {
   const found = partsIn(body);
   if (!found.ok) return found;
   const parts = found.value;
-  const forbiddenIn = ({ place }: Part): Problem<ProblemCode> | undefined =>
+  const forbiddenIn = ({ place }: SequencedCommand): Problem<ProblemCode> | undefined =>
     forbiddenTo(principal, running, { ...place, query });
   for (const part of parts) {
     const forbidden = forbiddenIn(part);
@@ -112,10 +112,10 @@ async function changeOf(
 }
 
 /** The commands of a body, with their routes. */
-function partsIn(body: Json): Result<readonly Part[]> {
+function partsIn(body: Json): Result<readonly SequencedCommand[]> {
   const parsed = parseShape(sequenceShape, body);
   if (!parsed.ok) return { ok: false, problem: problemOf(parsed.faults) };
-  const parts: Part[] = [];
+  const parts: SequencedCommand[] = [];
   for (const [at, command] of parsed.value.commands.entries()) {
     const part = partOf(command, at);
     if (!part.ok) return part;
@@ -124,7 +124,7 @@ function partsIn(body: Json): Result<readonly Part[]> {
   return ok(parts);
 }
 
-function partOf(command: SequenceCommand, at: number): Result<Part> {
+function partOf(command: SequenceCommand, at: number): Result<SequencedCommand> {
   const { method, path, body, if_match: tags } = command;
   const place = `/commands/${String(at)}`;
   const what = `Command ${String(at + 1)} (${method} ${cut(path, longestPath)})`;
@@ -184,7 +184,10 @@ function problemOfPart(reason: Problem, what: string, place: string): Problem<Pr
 }
 
 /** Checks whether the caller may still send a command, and the condition of the command. Decides nothing. */
-function checkOf({ place, conditions, tell }: Part, forbiddenNow: () => Problem | undefined): Transition {
+function checkOf(
+  { place, conditions, tell }: SequencedCommand,
+  forbiddenNow: () => Problem | undefined,
+): Transition {
   const check = transitionAt(place, conditions, (snapshot, thing) =>
     unchanged(snapshot, [place.route.link(thing)]),
   );
@@ -208,10 +211,10 @@ function stepOf({ place, change, tell }: Checked, isLast: boolean): Transition {
 }
 
 /** Whether a decision closes or flushes anything. */
-function isFinal({ effects, closing }: Changes<AdminEvent, Effect>): boolean {
+function isFinal({ effects, closing }: EventsAndEffects<AdminEvent, Effect>): boolean {
   return closing !== undefined || effects.some(isIrreversible);
 }
 
-function told(decision: Decision, tell: Part['tell']): Decision {
+function told(decision: Decision, tell: SequencedCommand['tell']): Decision {
   return decision.outcome === 'refused' ? { ...decision, problem: tell(decision.problem) } : decision;
 }

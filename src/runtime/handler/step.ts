@@ -13,11 +13,11 @@ import { readBody } from './body.ts';
 import { mayOf } from './may.ts';
 import { originProblem } from './origin.ts';
 import { withFields } from './query.ts';
-import { follow, probe, read } from './read.ts';
+import { probe, read, streamEvents } from './read.ts';
 import { refusal, type Headers, type Reply } from './respond.ts';
 import { sequenceRoute } from './sequence.ts';
 import { documentRoute } from './document.ts';
-import { act, command, refusalOf } from './write.ts';
+import { act, command, refusalReply } from './write.ts';
 
 const form: Step<Route> = ({ fault }) => fault && refusal(fault);
 
@@ -117,7 +117,7 @@ const steps: { readonly [K in Route['kind']]: readonly Step<RouteOf<K>>[] } = {
   item: [form, origin, caller(publicFields), presence, query, preconditions, may, read],
   list: [...admission, presence, query, preconditions, read],
   command: [...admission, presence, query, preconditions, body, change],
-  stream: [...admission, presence, query, follow],
+  stream: [...admission, presence, query, streamEvents],
   probe: [form, origin, presence, query, probe],
 };
 
@@ -127,7 +127,7 @@ export const ways = steps as Ways<BoundRoute>;
 /** Refuses a command while no command is possible. */
 const possible: Step<Route> = (_arrival, { writer, refuseAll }) => {
   const refused = writer.refuseClosed() ?? refuseAll();
-  return refused && refusalOf(refused);
+  return refused && refusalReply(refused);
 };
 
 /** The steps of a request to an endpoint of the host. Without a reply, the host may go on. @internal */

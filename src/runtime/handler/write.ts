@@ -30,13 +30,16 @@ import { empty, json, refusal, type Headers, type Reply } from './respond.ts';
 export type CommandRoute = Extract<BoundResourceRoute, { readonly kind: 'command' }>;
 
 /** What a request asks a route to change. @internal */
-export type Change = Extract<Awaited<ReturnType<CommandRoute['command']>>, { readonly ok: true }>['value'];
+export type AskedCommand = Extract<
+  Awaited<ReturnType<CommandRoute['command']>>,
+  { readonly ok: true }
+>['value'];
 
 /** Does an action, or says with `dry_run` whether the action would be done. @internal */
 export async function act(route: BoundAction, arrival: Arrival<Route>, running: Running): Promise<Reply> {
   for (;;) {
     const unread = await catchUp(running);
-    if (unread !== undefined) return refusalOf(unread);
+    if (unread !== undefined) return refusalReply(unread);
     try {
       return await actNow(route, arrival, running);
     } catch (error) {
@@ -67,7 +70,7 @@ async function actNow(
   if (plan.outcome === 'refused') return refusal(plan.problem);
   if (dryRun) return json(200, { ...plan, outcome }, {});
   const refused = running.refuseAll() ?? (await route.act(surroundings, found.value));
-  if (refused !== undefined) return refusalOf(refused);
+  if (refused !== undefined) return refusalReply(refused);
   if (attempt !== undefined) attempt.acted = outcome;
   return done(request, { outcome, closed: nothingClosed });
 }
@@ -106,7 +109,7 @@ export async function command(
   attempt.body = body;
   const execution = await running.writer.execute({ ...toDo, trace: attempt.trace });
   attempt.execution = execution;
-  if (execution.outcome === 'refused' || execution.outcome === 'unknown') return refusalOf(execution);
+  if (execution.outcome === 'refused' || execution.outcome === 'unknown') return refusalReply(execution);
   const needsLogIn = (running.authenticate ?? caller.principal) !== undefined;
   const error = needsLogIn ? undefined : change.value.errorIfOpen?.(execution.snapshot);
   if (error !== undefined) running.onError(error);
@@ -148,9 +151,9 @@ function digitsOf({ id }: Route, parameters: PathParameters, asked: Json | objec
 
 async function plan(toDo: CommandRequest & { readonly planned: Planned }, running: Running): Promise<Reply> {
   const unread = await catchUp(running);
-  if (unread !== undefined) return refusalOf(unread);
+  if (unread !== undefined) return refusalReply(unread);
   const planned = await running.writer.planInSteps(toDo);
-  return planned.outcome === 'refused' ? refusalOf(planned) : json(200, planned, {});
+  return planned.outcome === 'refused' ? refusalReply(planned) : json(200, planned, {});
 }
 
 /** Takes in what a decision outside the turns rests on. Gives the refusal if that is not possible. */
@@ -200,7 +203,7 @@ async function conclude(
   return json(200, route.answer?.(snapshot, found.value, surroundingsFor(arrival, running)), headers);
 }
 
-type Creation = NonNullable<Change['creates']>;
+type Creation = NonNullable<AskedCommand['creates']>;
 
 /** Shows what is there after a creation: 201 with its address, or 200 if it was there before. */
 function created(
@@ -260,7 +263,7 @@ const passing: readonly string[] = ['overloaded', 'command-in-progress', 'outcom
 /**
  * The reply to a command that was refused or is unknown. Says when the command can succeed, if that is known. @internal
  */
-export function refusalOf({ problem, retryAfterMs: given }: NotDone): Reply {
+export function refusalReply({ problem, retryAfterMs: given }: NotDone): Reply {
   const retryAfterMs = given ?? (passing.includes(problem.code) ? 1000 : undefined);
   if (retryAfterMs === undefined) return refusal(problem);
   return refusal(problem, { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) });

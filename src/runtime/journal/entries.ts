@@ -16,7 +16,7 @@ import { deepFreeze, isArray, isObject, sizeOf, type Json, type JsonObject } fro
 import type { Entry, EntryEvent } from '../../resources/history.ts';
 import { namedResources, type AdminEvent } from '../../resources/index.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
-import { keptOf } from './entry-fold.ts';
+import { entryEventOf } from './entry-fold.ts';
 import { isDeletion, membersOf, netOf, ownerKey, subjectKey } from './entry-event.ts';
 import { natural } from './record.ts';
 import { Standing } from './standing.ts';
@@ -142,7 +142,7 @@ export class Entries {
     const { at, actor, undoes } = newest;
     const named = { ...(actor === undefined ? {} : { actor }), ...(undoes === undefined ? {} : { undoes }) };
     const events = this.#unread.get(id)?.events ?? [];
-    for (const event of settled) if (isChange(event)) events.push(keptOf(event));
+    for (const event of settled) if (isChange(event)) events.push(entryEventOf(event));
     this.#unread.set(id, { id, at, ...named, revision, events });
     // The first part gives the entry its place.
     if (!this.#open.has(id)) this.#catchUp(id);
@@ -175,7 +175,7 @@ export class Entries {
     this.#unread.delete(id);
     const { events: own, ...head } = unread;
     const before = this.#stored(id)?.events ?? [];
-    this.#add(deepFreeze({ ...head, events: joined(before.concat(own)) }), own);
+    this.#add(deepFreeze({ ...head, events: counted(before.concat(own)) }), own);
   }
 
   #add(entry: Entry, changes: readonly EntryEvent[]): void {
@@ -271,7 +271,7 @@ function isChange({ type }: Pick<EventBase, 'type'>): boolean {
 }
 
 /** The events of an entry: the parts of a teardown are one event. */
-function joined(events: readonly EntryEvent[]): readonly EntryEvent[] {
+function counted(events: readonly EntryEvent[]): readonly EntryEvent[] {
   const all: EntryEvent[] = [];
   for (const event of events) {
     const { type, resource, count: more = 0 } = event;

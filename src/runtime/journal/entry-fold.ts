@@ -52,7 +52,7 @@ const leftOut: ReadonlySet<string> = new Set(
  *
  * @internal
  */
-export function keptOf(event: AdminEvent): EntryEvent {
+export function entryEventOf(event: AdminEvent): EntryEvent {
   const members = Object.entries(event).filter(([name]) => !leftOut.has(name));
   const own = Object.fromEntries(members) as unknown as EntryEvent;
   if ('sessions' in event) return { ...own, count: event.sessions.length };

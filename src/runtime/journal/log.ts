@@ -7,7 +7,7 @@ import { foldKnown, type AdminEvent } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Refusal } from '../command/execution.ts';
 import type { StoreCall } from '../instrumentation/instruments.ts';
-import type { History } from './history.ts';
+import type { JournalState } from './journal-state.ts';
 import type { JournalRecord } from './record.ts';
 
 /** Makes a call until the store answers. Rejects if the store is lost, or failed calls are not made again. @internal */
@@ -65,23 +65,23 @@ export interface Log<R> {
 /** The log of a store that this interface alone has open. @internal */
 export class OwnLog implements Log<JournalRecord> {
   readonly #store: ConfigurationStore;
-  readonly #history: History;
+  readonly #state: JournalState;
   #position: string;
 
   /**
    * @param store - the store
-   * @param history - the state from the content of the store
+   * @param state - the state from the content of the store
    * @param position - the end of the store
    */
-  constructor(store: ConfigurationStore, history: History, position: string) {
+  constructor(store: ConfigurationStore, state: JournalState, position: string) {
     this.#store = store;
-    this.#history = history;
+    this.#state = state;
     this.#position = position;
   }
 
   /** The highest stored revision. */
   get revision(): number {
-    return this.#history.revision;
+    return this.#state.revision;
   }
 
   async append(queued: readonly Queued<JournalRecord>[], ask: Ask): Promise<void> {
@@ -89,13 +89,13 @@ export class OwnLog implements Log<JournalRecord> {
     const expectedPosition = this.#position;
     this.#position = await ask('append', () => this.#store.append(records, { expectedPosition }));
     for (const { record, kept } of queued) {
-      this.#history.take(record);
+      this.#state.take(record);
       kept(evolving);
     }
   }
 
   async compact(ask: Ask): Promise<boolean> {
-    const state = this.#history.toState();
+    const state = this.#state.toState();
     const expectedPosition = this.#position;
     this.#position = await ask('compact', () => this.#store.compact(state, { expectedPosition }));
     return true;

@@ -7,7 +7,7 @@
  * Instead, the mark has an instant, and what has opened after that instant stays open.
  */
 import { pruned } from '../../core/change.ts';
-import type { Changes } from '../../core/decision.ts';
+import type { EventsAndEffects } from '../../core/decision.ts';
 import { isTextList } from '../../core/reference.ts';
 import { isObject, type Json, type JsonObject } from '../../json/value.ts';
 import { closings, fieldsOf, type AdminEvent, type Effect } from '../../resources/index.ts';
@@ -59,7 +59,7 @@ export interface MarkScope {
  */
 export function misfitOf(
   mark: Mark,
-  decision: Changes<AdminEvent, Effect> | undefined,
+  decision: EventsAndEffects<AdminEvent, Effect> | undefined,
   { command, life, revision }: MarkScope,
 ): string | undefined {
   if (mark.command !== command) return foreign;
@@ -112,7 +112,11 @@ export function parseMark(text: string): Mark | undefined {
  *
  * @internal
  */
-export function markOf(changes: Changes<AdminEvent, Effect>, command: string, instant: Instant): Mark {
+export function markOf(
+  changes: EventsAndEffects<AdminEvent, Effect>,
+  command: string,
+  instant: Instant,
+): Mark {
   const mark = { command, digest: digestOf(changes) };
   return closes(changes) ? { ...mark, instant } : mark;
 }
@@ -125,7 +129,7 @@ export function markOf(changes: Changes<AdminEvent, Effect>, command: string, in
  * @internal
  */
 export function assertCovered(
-  decision: Changes<AdminEvent, Effect>,
+  decision: EventsAndEffects<AdminEvent, Effect>,
   { sessions }: Snapshot,
   openedUpTo: number,
 ): void {
@@ -150,7 +154,7 @@ export function assertCovered(
 const half = 16;
 
 /** Gives the digits of what a plan shows. */
-function digestOf({ events, closing }: Changes<AdminEvent, Effect>): string {
+function digestOf({ events, closing }: EventsAndEffects<AdminEvent, Effect>): string {
   const head = closing && closings[closing.what].headOf(closing);
   const all = [...events, ...(head === undefined ? [] : [head])];
   const halves = [all.filter((each) => !isClosing(each)), all.filter(isClosing)];
@@ -158,7 +162,7 @@ function digestOf({ events, closing }: Changes<AdminEvent, Effect>): string {
 }
 
 /** Whether a decision closes anything. */
-function closes({ effects, closing }: Changes<AdminEvent, Effect>): boolean {
+function closes({ effects, closing }: EventsAndEffects<AdminEvent, Effect>): boolean {
   return closing !== undefined || effects.some(isClosing);
 }
 

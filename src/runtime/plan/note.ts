@@ -5,7 +5,7 @@
  * they change by themselves.
  */
 import { verbOf } from '../../core/change.ts';
-import type { Changes } from '../../core/decision.ts';
+import type { EventsAndEffects } from '../../core/decision.ts';
 import { evolve, fieldsOf, type AdminEvent, type Effect } from '../../resources/index.ts';
 import { firstOf, watchedIn } from '../../resources/alert.ts';
 import { takesSessions } from '../../resources/server.ts';
@@ -22,7 +22,7 @@ type ServerUpdate = Extract<AdminEvent, { readonly type: 'server.updated' }>;
 type ServiceUpdate = Extract<AdminEvent, { readonly type: 'service.updated' }>;
 
 /** The events and effects of a decision; a closing is one of each. */
-type Changing = Changes<AdminEvent, Effect>;
+type Changing = EventsAndEffects<AdminEvent, Effect>;
 
 /**
  * The notes of the library.

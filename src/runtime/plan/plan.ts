@@ -1,7 +1,7 @@
 /**
  * Plans: the description of what a command would do.
  */
-import type { Changes, Context, Selection } from '../../core/decision.ts';
+import type { EventsAndEffects, Context, Selection } from '../../core/decision.ts';
 import { countOf, firstShown, mostShown } from '../../core/excerpt.ts';
 import { nameKey } from '../../core/name.ts';
 import type { Version } from '../../core/version.ts';
@@ -130,7 +130,7 @@ export function* planning(
   { snapshot, life, context, foresee, where }: PlanScope,
 ): Generator<undefined, Plan> {
   if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
-  const changes: Changes<AdminEvent, Effect> = decision.outcome === 'accepted' ? decision : nothing;
+  const changes: EventsAndEffects<AdminEvent, Effect> = decision.outcome === 'accepted' ? decision : nothing;
   const shown = yield* shownOf(changes, snapshot, context);
   const { events, effects, batches, closes, stays } = shown;
   const outcome = events.length === 0 ? 'unchanged' : decision.outcome;
@@ -201,7 +201,7 @@ function nowOf({ effects, events, closes }: MarkedPlan): string {
   return `It would do this now: ${said.join(', ')}${more}${closed}.`;
 }
 
-const nothing: Changes<AdminEvent, Effect> = { events: [], effects: [] };
+const nothing: EventsAndEffects<AdminEvent, Effect> = { events: [], effects: [] };
 
 /** What a plan shows of a decision. A closing is one event and one effect. */
 interface Shown extends Pick<Footprint, 'closes' | 'stays'> {
@@ -215,7 +215,7 @@ interface Shown extends Pick<Footprint, 'closes' | 'stays'> {
 const mostIdentities = 100;
 
 function* shownOf(
-  { events, effects, closing }: Changes<AdminEvent, Effect>,
+  { events, effects, closing }: EventsAndEffects<AdminEvent, Effect>,
   snapshot: Snapshot,
   { idleOf }: Context,
 ): Generator<undefined, Shown> {

@@ -61,15 +61,15 @@ export function parseEventId(text: string): EventId | undefined {
 }
 
 /** An event with its point in the life. */
-interface Entry extends Point {
+interface LoggedEvent extends Point {
   readonly event: AdminEvent;
 }
 
 /** Keeps the last events, for any number of readers. @internal */
 export class EventLog {
-  readonly #log: BoundedLog<Entry>;
+  readonly #log: BoundedLog<LoggedEvent>;
   readonly #life: string;
-  readonly #view: LogView<Entry, PublishedEvent | EventGap> = {
+  readonly #view: LogView<LoggedEvent, PublishedEvent | EventGap> = {
     show: (entry) => ({ id: this.#idOf(entry), event: entry.event }),
     gap: (next) => (next === undefined ? { gap: true } : { gap: true, next: this.#idOf(next) }),
   };
@@ -93,7 +93,7 @@ export class EventLog {
   }
 
   /** The place of a reader that takes the events by itself: after an event, or from now on. */
-  cursor(after?: EventId): Cursor<Entry, PublishedEvent | EventGap> {
+  cursor(after?: EventId): Cursor<LoggedEvent, PublishedEvent | EventGap> {
     return new Cursor(this.#log, this.#start(after), this.#view);
   }
 

@@ -68,9 +68,6 @@ export interface ConnectionDocument {
   readonly statistics?: ConnectionStatistics;
 }
 
-/** A valid session entry. */
-type Entry = SessionDocument;
-
 /** The keys of the resources of a document by collection, in the order of declaration. */
 type Declared = ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 
@@ -124,7 +121,7 @@ function readSession(
   path: readonly (string | number)[],
   resolving: Resolving,
   seen: Set<Json>,
-): { readonly entry: Entry } | { readonly faults: readonly Fault[] } {
+): { readonly entry: SessionDocument } | { readonly faults: readonly Fault[] } {
   const parsed = shape.parseShape(entryShape, entry, path);
   const written = isObject(entry) ? entry : {};
   const faults = [
@@ -133,7 +130,9 @@ function readSession(
     ...referenceFaults(written, path, resolving, seen),
   ];
   if (typeof written['id'] === 'number') seen.add(written['id']);
-  return parsed.ok && faults.length === 0 ? { entry: parsed.value as unknown as Entry } : { faults };
+  return parsed.ok && faults.length === 0
+    ? { entry: parsed.value as unknown as SessionDocument }
+    : { faults };
 }
 
 /** Checks ids and links as written, so that a fault elsewhere in the entry does not hide a fault here. */
@@ -217,7 +216,7 @@ function repeated(path: readonly (string | number)[], owner: string): Fault {
 }
 
 /** Written out, because to take members out and spread the rest takes several times as long. */
-function toSession(entry: Entry, keyOf: KeyOf): OpeningSession {
+function toSession(entry: SessionDocument, keyOf: KeyOf): OpeningSession {
   const { id, state, user, address, service, connected, idle = 0, connections = [] } = entry;
   return {
     id,

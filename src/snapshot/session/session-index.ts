@@ -31,7 +31,7 @@ interface Placed {
 }
 
 /** The entry of a service or server. `V` is what the entry has of a session, and `C` a change of that. */
-class Entry<V extends NonNullable<unknown>, C> {
+class Row<V extends NonNullable<unknown>, C> {
   /** The batch that has made the entry, and may change it. */
   readonly batch: Batch | undefined;
   /** By the ids of the sessions. */
@@ -45,20 +45,20 @@ class Entry<V extends NonNullable<unknown>, C> {
   }
 
   /** A copy that the batch may change. */
-  copy(batch: Batch | undefined): Entry<V, C> {
-    const copy = new Entry(batch, this.sessions.copy());
+  copy(batch: Batch | undefined): Row<V, C> {
+    const copy = new Row(batch, this.sessions.copy());
     copy.connections = this.connections;
     return copy;
   }
 }
 
 /** The entry of a server has the number of connections of each session, which is also the weight of the session. */
-type ServerEntry = Entry<number, 1 | -1>;
+type ServerEntry = Row<number, 1 | -1>;
 
 /**
  * The entry of a service has the sessions themselves. A change is the new record; `undefined` if the session has ended.
  */
-class ServiceEntry extends Entry<Session, Session | undefined> {
+class ServiceEntry extends Row<Session, Session | undefined> {
   /** The number of open sessions. */
   open = 0;
   total = 0;
@@ -86,7 +86,7 @@ function newService(position: number): ServiceEntry {
 /** The entry of a server without connections. */
 function newServer(position: number): ServerEntry {
   const noCounts = OrderedMap.empty<number>((connections) => connections);
-  return new Entry(undefined, new DeferredMap(noCounts, sum, position));
+  return new Row(undefined, new DeferredMap(noCounts, sum, position));
 }
 
 function latest(_before: unknown, session: Session | undefined): Session | undefined {

@@ -12,7 +12,7 @@ import {
   type VirtualClock,
 } from 'gateway-admin-core/testing';
 
-import { restoreShared } from '../../support/internal.ts';
+import { loadFleetState } from '../../support/internal.ts';
 import { anyCommand, maintenanceCommand, patchOf, type ClientCommand } from '../../simulation/command.ts';
 import { silence } from '../../simulation/breakage.ts';
 import { Drainer } from '../../simulation/drainer.ts';
@@ -463,7 +463,7 @@ class World {
     const store = this.#disk.store({ isDead: () => false, isCut: () => false });
     const compaction = async (): Promise<void> => {
       const { position, ...stored } = await store.load();
-      await store.compact(restoreShared(stored, snapshot).toState(), { expectedPosition: position });
+      await store.compact(loadFleetState(stored, snapshot).toState(), { expectedPosition: position });
     };
     compaction().catch(() => undefined);
   }

@@ -17,7 +17,14 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 
 import { FailingStore } from '../../support/failing-store.ts';
-import { evolving, History, OwnJournal, OwnLog, RecordQueue, watchersOf } from '../../support/internal.ts';
+import {
+  evolving,
+  JournalState,
+  OwnJournal,
+  OwnLog,
+  RecordQueue,
+  watchersOf,
+} from '../../support/internal.ts';
 import { openedSessions } from '../../support/opened-session.ts';
 import { openRunning, sampleGateway } from '../../support/running-admin.ts';
 import { closeMine, port, stop, stopMain, stopUnreadably } from '../../support/transition.ts';
@@ -104,7 +111,7 @@ describe('the journal', () => {
 describe('the journal of an interface', () => {
   const journalOf = async (store = createMemoryStore()) =>
     new OwnJournal({
-      log: new OwnLog(store, new History(createSnapshot({})), (await store.load()).position),
+      log: new OwnLog(store, new JournalState(createSnapshot({})), (await store.load()).position),
       ...watchersOf({ onError: () => undefined }),
       deadlineMs: 1000,
     });
@@ -113,7 +120,7 @@ describe('the journal of an interface', () => {
     const names = Array.from({ length: 10_001 }, (_, at) => `db-${String(at)}`);
     const servers = names.map((name) => ({ name, address: '::', port: 5432, protocol: 'pg' }));
     const given = createSnapshot({ servers });
-    const history = new History(given);
+    const history = new JournalState(given);
     const how = { prune: true, allowEmpty: true };
     const decision = adoptDocument(given, createSnapshot({ servers: [] }), { now: 0 }, how);
     if (decision.outcome !== 'accepted') throw new Error('Nothing was deleted');

@@ -1,5 +1,5 @@
 /**
- * The history: the state that the records of a journal lead to.
+ * The state that the records of a journal lead to.
  *
  * The state contains the configuration, the admin users, the settled commands and the commands without an end. It does
  * not contain what the host reports: sessions end with the process, and the host reports everything else again.
@@ -39,7 +39,7 @@ import { Unsettled, type UnsettledCommands } from './unsettled.ts';
 /** The format of states, and of the records behind them. */
 const presentFormat = 2;
 
-/** The compacted form of the records: the members of {@link History}, as plain JSON. */
+/** The compacted form of the records: the members of {@link JournalState}, as plain JSON. */
 const stateShape = z.object({
   format: z.literal(presentFormat),
   revision: natural,
@@ -58,7 +58,7 @@ type State = z.infer<typeof stateShape>;
 /** The largest number of deleted resources that are remembered. */
 const mostDeleted = 10_000;
 
-/** What a {@link History} begins with, besides the configuration. */
+/** What a {@link JournalState} begins with, besides the configuration. */
 interface Beginning {
   readonly unsettled?: UnsettledCommands<Intent>;
   readonly entries?: Entries;
@@ -66,7 +66,7 @@ interface Beginning {
 }
 
 /** The state that the records lead to. @internal */
-export class History {
+export class JournalState {
   /** The commands without a last settlement. */
   readonly unsettled: Unsettled<Intent>;
   /** The settled commands. */
@@ -145,37 +145,37 @@ export class History {
  * @param stored - the state and the records of the store
  * @param given - the snapshot of the host. An empty store starts with the configuration of this snapshot. Values that
  *   belong to the process, such as the version of the gateway, are always taken from this snapshot
- * @returns the history, with a revision that no earlier life has used
+ * @returns the state, with a revision that no earlier life has used
  * @throws Error if this version cannot read the content
  * @internal
  */
-export function restore(
+export function loadState(
   { state, records }: Pick<StoredHistory, 'state' | 'records'>,
   given: Snapshot,
-): History {
+): JournalState {
   if (isEmpty({ state, records }))
-    return new History(configured(given, { ...given, document: toConfiguration(given) }));
+    return new JournalState(configured(given, { ...given, document: toConfiguration(given) }));
   const stored = parseState(state);
   const { open, abandoned, entries, deleted } = stored;
-  const history = new History(configured(given, stored), {
+  const loaded = new JournalState(configured(given, stored), {
     unsettled: deepFreeze({ open, abandoned }),
     entries: new Entries(entries, { open: open.map(({ intent }) => intent.command) }),
     deleted,
   });
-  for (const record of records) takeRecord(history, parseRecord(record));
-  const { unsettled, snapshot } = history;
+  for (const record of records) takeRecord(loaded, parseRecord(record));
+  const { unsettled, snapshot } = loaded;
   const secretParameters = storedSecretParameters(snapshot, unsettled.events);
   const restored = Object.freeze({
     ...snapshot,
     // The events of an earlier life, such as a flush of the logs, say nothing about this process.
     ...processOf(given),
     ...(secretParameters.length === 0 ? {} : { secretParameters }),
-    revision: firstOfNextLife(history.revision),
+    revision: firstOfNextLife(loaded.revision),
   });
-  return new History(restored, {
+  return new JournalState(restored, {
     unsettled: deepFreeze({ open: unsettled.open, abandoned: unsettled.abandoned }),
-    entries: history.entries.without(secretParameters),
-    deleted: history.deleted,
+    entries: loaded.entries.without(secretParameters),
+    deleted: loaded.deleted,
   });
 }
 
@@ -250,12 +250,12 @@ function membersOf(value: Json): Readonly<Record<string, Json | undefined>> {
   return isObject(value) ? value : {};
 }
 
-function takeRecord(history: History, record: JournalRecord): void {
+function takeRecord(loaded: JournalState, record: JournalRecord): void {
   // Events become part of the snapshot. Intents are not frozen here: most of them are settled by a later record, and
   // freezing them would double the time.
   if (record.type === 'settlement') deepFreeze(record.events);
   try {
-    history.take(record);
+    loaded.take(record);
   } catch (error) {
     throw unreadable(`a record of type "${record.type}" that does not fit the state before it`, error);
   }

@@ -1,5 +1,5 @@
 /**
- * Shared history: the records that the nodes of a fleet share, and the state that they lead to.
+ * The state of a fleet: the records that the nodes share, and the state that these lead to.
  *
  * The fold is the same at every node, so the state at a position is the same at every node. Facts about one gateway are
  * not in it: sessions, what a monitor sees, what has failed, and where a gateway listens.
@@ -12,7 +12,7 @@ import type { Entry } from '../resources/history.ts';
 import { foldKnown, namedResources, type AdminEvent } from '../resources/index.ts';
 import { interfaceShape } from '../resources/mode.ts';
 import { Entries, entryShape } from '../runtime/journal/entries.ts';
-import { configured, isEarlier, isEmpty, outdated } from '../runtime/journal/history.ts';
+import { configured, isEarlier, isEmpty, outdated } from '../runtime/journal/journal-state.ts';
 import { drawLife } from '../runtime/journal/life.ts';
 import { intentMembers, isWhole, natural, settlementMembers, type Open } from '../runtime/journal/record.ts';
 import { storedSecretParameters } from '../runtime/journal/stored-secret.ts';
@@ -133,7 +133,7 @@ type SharedState = z.infer<typeof stateShape>;
  */
 const mostEnded = 1000;
 
-/** What a {@link SharedHistory} begins with, besides the configuration. */
+/** What a {@link FleetState} begins with, besides the configuration. */
 interface Beginning
   extends
     Partial<UnsettledCommands<SharedCommand['intent']>>,
@@ -143,7 +143,7 @@ interface Beginning
 }
 
 /** The state that the records lead to. @internal */
-export class SharedHistory {
+export class FleetState {
   readonly #unsettled: Unsettled<SharedCommand['intent']>;
   #snapshot: Snapshot;
   readonly #ended: Set<string>;
@@ -190,8 +190,8 @@ export class SharedHistory {
     return this.#ended.has(command);
   }
 
-  /** Whether this history goes on from what a node had read before. After very many commands, that cannot be told. */
-  goesOnFrom(before: SharedHistory): boolean {
+  /** Whether this state goes on from what a node had read before. After very many commands, that cannot be told. */
+  goesOnFrom(before: FleetState): boolean {
     const last = [...before.#ended].at(-1);
     const hasLast = last === undefined || this.#ended.has(last) || this.#ended.size >= mostEnded;
     return hasLast && this.#snapshot.revision >= before.#snapshot.revision;
@@ -333,25 +333,25 @@ export class SharedHistory {
  * @throws NodeOutdated for a later format; Error if nothing can read the content
  * @internal
  */
-export function restoreShared(
+export function loadFleetState(
   { state, records }: Pick<StoredHistory, 'state' | 'records'>,
   given: Snapshot,
-): SharedHistory {
-  if (isEmpty({ state, records })) return new SharedHistory(begun(given));
+): FleetState {
+  if (isEmpty({ state, records })) return new FleetState(begun(given));
   const read = z.safeParse(stateShape, state);
   if (!read.success) throw unreadable('a state', state);
   const { document, listeners: changes, versions, secretParameters, ...rest } = deepFreeze(read.data);
   const { epoch } = rest;
   const listeners = SharedListeners.of(document, changes);
   const plain = configured(given, { ...rest, document: listeners.withOwn(document, given) });
-  const history = new SharedHistory(withVersions(Object.freeze({ ...plain, epoch }), versions), {
+  const fleet = new FleetState(withVersions(Object.freeze({ ...plain, epoch }), versions), {
     ...(rest as Beginning),
     listeners,
   });
-  history.declare(secretParameters);
-  for (const record of records) history.take(parseRecord(record));
-  history.assertSealed();
-  return history;
+  fleet.declare(secretParameters);
+  for (const record of records) fleet.take(parseRecord(record));
+  fleet.assertSealed();
+  return fleet;
 }
 
 /**

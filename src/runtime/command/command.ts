@@ -149,7 +149,7 @@ interface TakenBack {
  *
  * @param remaining - the events of the refused group that stand. They settle before the way back begins: its intents
  *   replace that of the group, and a later life looks at the last intent alone
- * @param of - the number of the groups of the command: the groups of the way back come after them
+ * @param of - the number of the groups of the command: in the records, the groups of the way back come after them
  */
 async function takeBack(
   revertible: readonly AdminEvent[] | undefined,
@@ -167,7 +167,8 @@ async function takeBack(
   // One more than there are: a later life that finishes the last of them must still end the command as refused.
   const all = of + groups.length + 1;
   for (const [index, group] of groups.entries()) {
-    await flight.intend(group, { done: of + index, of: all }, true);
+    const progress = { done, of, wayBack: { part: of + index, of: all } };
+    await flight.intend(group, progress, true);
     const refused = await performGroup(group, flight);
     if (refused !== undefined)
       return {
@@ -176,7 +177,7 @@ async function takeBack(
         unsettled: refused.remaining,
         isWhole: false,
       };
-    events.push(...(await flight.settle(eventsOf(group), { at: 'group', done: of + index + 1, of: all })));
+    events.push(...(await flight.settle(eventsOf(group), { at: 'group', ...progress })));
   }
   return { events, remaining, unsettled: [], isWhole: true };
 }

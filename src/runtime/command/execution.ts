@@ -33,8 +33,9 @@ export type Execution =
       /** Why, and which events stand anyway. */
       readonly problem: Problem;
       /**
-       * Events that stand although the command was refused: the earlier parts of a large teardown, and events whose
-       * effects the host refused to undo. Usually empty.
+       * Events that have settled although the command was refused: earlier parts that stand, earlier parts that were
+       * taken back, with the events that take them back, and events whose effects the host refused to undo. Usually
+       * empty.
        */
       readonly events: readonly AdminEvent[];
       /** The time after which the command can succeed, in milliseconds; only while the store is being tried again. */

@@ -51,6 +51,8 @@ export interface Progress {
   readonly done: number;
   /** The number of all groups. */
   readonly of: number;
+  /** While the groups are taken back: the place in the records, which come after those of the groups. */
+  readonly wayBack?: { readonly part: number; readonly of: number };
 }
 
 /** The position of a settlement in its command. @internal */
@@ -211,8 +213,9 @@ export class Flight {
    */
   async intend(group: Group, progress: Progress, waits: boolean): Promise<void> {
     this.throwIfAbandoned();
-    const { done, of } = progress;
-    if (of > 1) this.progress = progress;
+    const { done, of, wayBack } = progress;
+    const place = wayBack ?? { part: done, of };
+    if (of > 1) this.progress = { done, of };
     const effects = group.filter(isActing).map(({ effect }) => effect);
     this.effects = effects;
     if (effects.length === 0) return;
@@ -221,12 +224,12 @@ export class Flight {
     // A command can have thousands of parts, and rest on thousands of resources: its first intent names them.
     const named = this.#isNamed ? [] : resources;
     this.#isNamed = true;
-    const record = { type: 'intent', command, resources: named, part: done, of, events } as const;
+    const record = { type: 'intent', command, resources: named, ...place, events } as const;
     const keeping = { record, resources, then: () => undefined } as const;
-    const text = doneText({ at: 'group', done, of });
+    const text = doneText({ at: 'group', ...progress });
     const onLate = (): void => void this.answerUnknown(resultPending(command, text));
     // A later group follows an earlier one, whatever has changed since.
-    const basis = done === 0 ? { basis: this.#options.basis } : {};
+    const basis = place.part === 0 ? { basis: this.#options.basis } : {};
     try {
       await this.#options.journal.keep({
         ...keeping,
@@ -362,7 +365,8 @@ function closingOf(effect: Effect, { sessions: table }: Snapshot): Closed {
 /** Says in a sentence how much of a command the host did, for a command whose settlement is not journaled. */
 function doneText(position: PartOrEnd): string {
   if (position.at === 'end') return position.refusal ?? 'The gateway made the change.';
-  return `Only ${String(position.done)} of ${String(position.of)} parts are done.`;
+  const { done, of, wayBack } = position;
+  return `Only ${String(done)} of ${String(of)} parts are done${wayBack === undefined ? '' : ', and are being taken back'}.`;
 }
 
 /** The event for a command whose outcome was unknown and that turned out to have failed. */

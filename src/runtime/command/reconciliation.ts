@@ -7,6 +7,7 @@
  * each way, the gateway is asked for what is not in place. No event of a command is folded or published: the interface
  * has shown all along what is wanted. What was closed stays closed.
  */
+import { verbOf } from '../../core/change.ts';
 import { linkKey, ownerOf } from '../../core/link.ts';
 import type { Problem } from '../../problem.ts';
 import {
@@ -246,7 +247,7 @@ function leftBy(effects: readonly Effect[], snapshot: Snapshot, now: number): Sn
       const stop = { from: { state: 'started' }, to: { state: 'stopped' } } as const;
       return [{ type: 'service.stop', resource, service, ...stop }, effect];
     }
-    const before = settlesFirst(effect) ? inverseOf(effect) : undefined;
+    const before = verbOf(effect) === 'create' ? inverseOf(effect) : undefined;
     return before === undefined ? [effect] : [before, effect];
   });
   return evolve(

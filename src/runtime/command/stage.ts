@@ -109,7 +109,7 @@ function inOrder(stages: readonly Stage[]): readonly Stage[] {
   return [...acting, ...stages.filter((stage) => !isActing(stage))];
 }
 
-/** Whether an effect is a creation, which settles before what follows it. @internal */
+/** Whether an effect settles before what follows it: every creation, but that of a listener. @internal */
 export function settlesFirst(effect: Effect): boolean {
   const row = rowOf(effect);
   return row !== 'irreversible' && row.settlesFirst === true;

@@ -49,7 +49,11 @@ export class Unsettled<I extends IntentOf> implements UnsettledCommands<I> {
     return this.#abandoned.has(command);
   }
 
+  /**
+   * A part of a command begins. An intent that was on its way to the store when the command was abandoned opens nothing.
+   */
   begin(intent: I): void {
+    if (this.#abandoned.has(intent.command)) return;
     const { intent: { resources } = intent, done } = this.#open.get(intent.command) ?? { done: [] };
     this.#open.set(intent.command, { intent: { ...intent, resources }, settled: intent.part, done });
   }

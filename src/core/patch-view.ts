@@ -277,7 +277,7 @@ function withFaultsOfResult(
  *   link does not resolve
  * @internal
  */
-export function adoptSettings<T extends object>(
+export function replaceSettings<T extends object>(
   view: PatchView<T>,
   before: T,
   given: T,

@@ -32,7 +32,7 @@ import { Agreement, type Digest } from './agreement.ts';
 import { Announcer } from './announcer.ts';
 import { Comparison, type CommonPorts, type Fingerprint } from './fingerprint.ts';
 import { isNodeName } from './guarded-store.ts';
-import type { Behind } from '../runtime/command/follower.ts';
+import type { Behind } from '../resources/command.ts';
 import { Convergence } from './convergence.ts';
 import { HintWatch } from './hint-watch.ts';
 import { fleetEntries } from './fleet-entries.ts';
@@ -204,7 +204,7 @@ export class RunningNode implements RunningCoordinator {
     return this.#journal.outage === undefined ? this.#announcer.refusal() : undefined;
   }
 
-  before(resources: readonly string[], restsOn: readonly string[]): Refusal | undefined {
+  refusalFor(resources: readonly string[], restsOn: readonly string[]): Refusal | undefined {
     const foreign = this.#log.holderOf(resources);
     if (foreign !== undefined) return foreignCommand(foreign.command, foreign.node);
     for (const link of [...resources, ...restsOn]) {
@@ -235,12 +235,12 @@ export class RunningNode implements RunningCoordinator {
   readonly catchUp: Coordinator['catchUp'] = async (restsOn) => {
     const followed = await this.readOn();
     if (followed !== undefined && followed !== 'news') return followed;
-    if (this.before([], restsOn) === undefined) return undefined;
+    if (this.refusalFor([], restsOn) === undefined) return undefined;
     const execution = await this.#writer.execute({ transition: nothing, restsOn });
     return execution.outcome === 'refused' ? execution : undefined;
   };
 
-  settled(request: AdminRequest, execution: Succeeded): ReturnType<Coordinator['settled']> {
+  headersAfter(request: AdminRequest, execution: Succeeded): ReturnType<Coordinator['headersAfter']> {
     const position = positionOf(execution) ?? this.#log.position;
     return fleetHeaders(request, position, (where) => this.#settle(execution, where));
   }

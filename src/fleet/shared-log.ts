@@ -285,13 +285,13 @@ export class SharedLog implements Log<Work> {
       const records = markSent(entries).map(({ json }) => json);
       await this.#append(records, ask);
     } catch (error) {
-      return this.#followAfter(error, ask);
+      return this.#readOnAfter(error, ask);
     }
     for (const { record, kept } of entries) kept(record.take());
   }
 
   /** @throws the error, unless it says that others have appended something, which is read */
-  async #followAfter(error: unknown, ask: Ask): Promise<void> {
+  async #readOnAfter(error: unknown, ask: Ask): Promise<void> {
     if (!isConflict(error)) throw error;
     await this.readOn(ask);
   }
@@ -331,7 +331,7 @@ export class SharedLog implements Log<Work> {
       await this.#compact(ask);
       return true;
     } catch (error) {
-      await this.#followAfter(error, ask);
+      await this.#readOnAfter(error, ask);
       return false;
     }
   }

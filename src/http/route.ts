@@ -192,7 +192,7 @@ export interface Use {
 interface AskedCommand<S, D, R, T = unknown> {
   /** Decides the command about the resource that the path names. */
   decide(this: void, snapshot: S, thing: T, context: Context): D;
-  /** What the body and the query ask for, without secrets; left out without either. For the mark of a plan. */
+  /** What the body and the query ask for, with secrets sealed; left out without either. For the mark of a plan. */
   readonly asked?: object;
   /** The resource that the command creates, at the endpoint that shows it; left out if it creates none. */
   readonly creates?: { readonly route: ItemRoute<S, R>; readonly parameters: PathParameters };

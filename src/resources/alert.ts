@@ -367,7 +367,7 @@ function notReported({ sessionsIncomplete }: Snapshot, { self, now }: Surroundin
 /** Where a gateway was asked to be as the interface or the fleet has it, and is not. */
 function behind({ commands, fleet }: Surroundings, isMeant: (code: string) => boolean): readonly Finding[] {
   const left = commands
-    .left()
+    .behind()
     .filter(({ problem }) => problem !== undefined && isMeant(problem.code))
     .map(({ resource, since, problem }) => ({
       ...{ resource, since },

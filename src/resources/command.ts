@@ -59,20 +59,18 @@ export interface CommandTable {
   list(this: void): readonly CommandInFlight[];
   /** Abandons a command. Refused if {@link objectionTo} objects, or if the store does not answer. */
   abandon(this: void, id: string): Promise<NotDone | undefined>;
-  /**
-   * Where abandoned commands, or calls that ended too late, may have left something at the gateway that was not taken
-   * away yet.
-   */
-  left(this: void): readonly Left[];
+  /** Where the gateway may not be as the interface shows it, after abandoned commands and calls that ended too late. */
+  behind(this: void): readonly Behind[];
 }
 
-/** What an earlier command may have left at the gateway. */
-interface Left {
+/** A resource at which the gateway is behind what the interface shows. @internal */
+export interface Behind {
+  /** Link of the resource. */
   readonly resource: string;
+  /** Why the gateway has not followed; left out while it is asked for the first time. */
+  readonly problem?: Problem;
   /** Since when, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly since: number;
-  /** Why it was not taken away; left out while the gateway is asked for the first time. */
-  readonly problem?: Problem;
 }
 
 /**

@@ -64,7 +64,10 @@ export interface HistoryEntryRepresentation {
   readonly at: string;
   /** Name of the principal who sent the command; left out if the caller is not known. */
   readonly actor?: string;
-  /** The revision that the change has made; that of the fleet for what the nodes share. */
+  /**
+   * The revision that the change has made, or an earlier one: others can settle while the store is asked. That of the
+   * fleet for what the nodes share.
+   */
   readonly revision: number;
   /** Links of the resources of the shown events. */
   readonly resources: readonly string[];

@@ -565,7 +565,7 @@ export function adoptDocument(
   assertInputs(snapshot, context);
   assertSnapshot(given, 'given');
   assertAdoptOptions(options);
-  return bringBack(snapshot, keepingDrains(snapshot, given), context, {
+  return adoptWithDrains(snapshot, keepingDrains(snapshot, given), context, {
     ...options,
     isCompared: isListedIn(given),
   });
@@ -578,10 +578,10 @@ export function adoptDocument(
  * @internal
  */
 export function restoreConfiguration(snapshot: Snapshot, given: Snapshot, context: Context): Decision {
-  return bringBack(snapshot, given, context, { prune: true, allowEmpty: true, replace: true });
+  return adoptWithDrains(snapshot, given, context, { prune: true, allowEmpty: true, replace: true });
 }
 
-function bringBack(
+function adoptWithDrains(
   snapshot: Snapshot,
   wanted: Snapshot,
   context: Context,

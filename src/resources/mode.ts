@@ -15,7 +15,7 @@ import {
   type EventTable,
 } from '../core/decision.ts';
 import { defineFields, representFields, withMembers } from '../core/field.ts';
-import { adoptSettings, patchSettings, patchViewOf } from '../core/patch-view.ts';
+import { replaceSettings, patchSettings, patchViewOf } from '../core/patch-view.ts';
 import * as shape from '../core/shape.ts';
 import { updateBetween, type Update } from '../core/update.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -90,7 +90,7 @@ const events: EventTable<Snapshot, InterfaceEvent> = {
     revert(snapshot, event, context) {
       const present = settingsIn(snapshot);
       const back = takenBack(fields, resource, present as unknown as JsonObject, event);
-      const wanted = back.ok ? adoptSettings(view, present, asSettings(back.value), noNames) : back;
+      const wanted = back.ok ? replaceSettings(view, present, asSettings(back.value), noNames) : back;
       return decideUpdate(snapshot, wanted, context);
     },
     evolve(snapshot, event) {
@@ -165,7 +165,7 @@ function decidePatch(
   const patched = patchSettings(view, () => shown() as JsonObject, before, operations, noNames);
   // The reason goes with the mode.
   const isEnd = patched.ok && !patched.value.read_only;
-  return decideUpdate(snapshot, isEnd ? adoptSettings(view, before, writable, noNames) : patched, context);
+  return decideUpdate(snapshot, isEnd ? replaceSettings(view, before, writable, noNames) : patched, context);
 }
 
 /**
@@ -174,7 +174,7 @@ function decidePatch(
  * @internal
  */
 export function followInterface(snapshot: Snapshot, wanted: Snapshot, context: Context): InterfaceDecision {
-  const followed = adoptSettings(view, settingsIn(snapshot), settingsIn(wanted), noNames);
+  const followed = replaceSettings(view, settingsIn(snapshot), settingsIn(wanted), noNames);
   return decideUpdate(snapshot, followed, context);
 }
 

@@ -334,7 +334,7 @@ function surroundingsOf(parts: Parts): Surroundings {
         const execution = await writer.abandon(id, callerLinks);
         return execution.outcome === 'refused' ? execution : undefined;
       },
-      left: () => writer.reconciliation.behind,
+      behind: () => writer.reconciliation.behind,
     },
     history,
     self: createSelf(parts),

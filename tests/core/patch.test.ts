@@ -11,7 +11,7 @@ import type { Json, JsonObject } from '../../src/json/value.ts';
 import { parseOperations, type Operation, type ParsedOperation } from '../../src/json/patch.ts';
 import { defineFields, loadFields, representFields, saveFields, secretNames } from '../../src/core/field.ts';
 import { sealOperations } from '../../src/core/seal.ts';
-import { adoptSettings, patchSettings, patchViewOf, withSecretEntries } from '../../src/core/patch-view.ts';
+import { replaceSettings, patchSettings, patchViewOf, withSecretEntries } from '../../src/core/patch-view.ts';
 import type { FindName } from '../../src/core/reference.ts';
 import { createRedactor, isSealed, maskSecrets, passwordFault, type Sealed } from '../../src/core/secret.ts';
 import * as shape from '../../src/core/shape.ts';
@@ -547,14 +547,14 @@ describe('a view without names of secret entries', () => {
 describe('settings that come from no patch', () => {
   it('are taken over with their sealed texts, and are the very settings if they are equal', () => {
     const given = { ...desk, notes: { ...desk.notes, pin: { sealed: 'sealed-other' } } };
-    expect(adoptSettings(deskView, desk, given, noName)).toEqual({ ok: true, value: given });
-    const equal = adoptSettings(deskView, desk, structuredClone(desk), noName);
+    expect(replaceSettings(deskView, desk, given, noName)).toEqual({ ok: true, value: given });
+    const equal = replaceSettings(deskView, desk, structuredClone(desk), noName);
     expect(equal.ok && equal.value).toBe(desk);
   });
 
   it('are refused when an entry is sealed that is not secret here, or is not sealed that is secret', () => {
     const given = { ...desk, notes: { ...desk.notes, pin2: 'planted', key: { sealed: 'x' } } };
-    const adopted = adoptSettings(deskView, desk, given, noName);
+    const adopted = replaceSettings(deskView, desk, given, noName);
     const faults = ['/notes/pin2', '/notes/key'].map((place) => `undefined ${place} validation-failed`);
     expect(codes(adopted)).toEqual(faults);
     expect(details(adopted)[0]).toBe(

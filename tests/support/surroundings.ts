@@ -26,7 +26,7 @@ export const surroundings: Surroundings = {
     deadlineFailures: () => [],
     watchedSince: () => undefined,
   },
-  commands: { list: () => [], abandon: () => Promise.resolve(undefined), left: () => [] },
+  commands: { list: () => [], abandon: () => Promise.resolve(undefined), behind: () => [] },
   history: createHistory({
     entries: new JournalState(sampleSnapshot()).entries,
     configuration: sampleSnapshot,

@@ -17,7 +17,7 @@ import {
 import { membersIn, settingsIn, shownSettings, type Fields, type PartsForm } from '../../core/field.ts';
 import type { SealedOperation } from '../../core/patch-rule.ts';
 import {
-  adoptSettings,
+  replaceSettings,
   patchSettings,
   patchViewOf,
   withSecretEntries,
@@ -192,7 +192,7 @@ function revertUpdate<S extends State, T extends ConfiguredEntity, K extends Sin
   if (!back.ok) return refused(snapshot, back.problem, [link]);
   const after = broughtBack(link, back.value, now, present);
   const { view, names } = around(settings, snapshot);
-  const taken = adoptSettings(view, thing.settings, settingsIn(fields, after.settings), names);
+  const taken = replaceSettings(view, thing.settings, settingsIn(fields, after.settings), names);
   return decideUpdate(settings, snapshot, thing, taken, context, after.notes);
 }
 
@@ -288,7 +288,7 @@ export function decideSettings<
   const present = asPatched(settings, thing);
   const after = asPatched(settings, { ...thing, settings: wanted });
   const { view, names } = around(settings, snapshot);
-  const taken = adoptSettings(view, present.settings, after.settings, names);
+  const taken = replaceSettings(view, present.settings, after.settings, names);
   return decideUpdate(settings, snapshot, present, taken, context);
 }
 

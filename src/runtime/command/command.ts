@@ -1,6 +1,6 @@
 /**
  * Performs one command: asks the host for the effects of a decision in order, and settles the events. If the host
- * refuses an effect, the effects before it are undone.
+ * refuses an effect, the effects of its group before it are undone, and the groups that have settled are taken back.
  */
 import type { EventsAndEffects } from '../../core/decision.ts';
 import type { AdminEvent, Effect } from '../../resources/index.ts';
@@ -46,12 +46,7 @@ export interface Work {
    * Performs a group, or finds out its outcome; gives `undefined` if every effect of the group was applied. With
    * `waits`, groups have settled that can be taken back: then the command goes on once the store answers.
    */
-  readonly finish: (
-    group: Group,
-    flight: Flight,
-    progress: Progress,
-    waits: boolean,
-  ) => Promise<RefusedGroup | undefined>;
+  readonly finish: (group: Group, progress: Progress, waits: boolean) => Promise<RefusedGroup | undefined>;
   /** Why the groups that are not begun are left out, in a sentence for the client. */
   readonly rest: string;
 }
@@ -66,9 +61,9 @@ export interface Work {
 export function perform(decision: EventsAndEffects<AdminEvent, Effect>, flight: Flight): Promise<Performed> {
   const { present, telemetry } = flight.runtime;
   const { count, groups } = groupsIn(decision, present, telemetry?.idle);
-  const finish: Work['finish'] = async (group, within, progress, waits) => {
-    await within.intend(group, progress, waits);
-    return performGroup(group, within);
+  const finish: Work['finish'] = async (group, progress, waits) => {
+    await flight.intend(group, progress, waits);
+    return performGroup(group, flight);
   };
   const work = { groups, finish, rest: stoppedAfterUnknown };
   return settleGroups(work, { done: 0, of: count }, flight, []);
@@ -113,14 +108,10 @@ export async function settleGroups(
     const isFinal = hasIrreversible(group);
     // Each group of a long teardown has a turn of the event loop to itself, and a few creations share one. The first
     // group follows the decision.
-    const isStartOrStop = isFinal || group.length === 0 || done % mostInTurn === mostInTurn - 1;
-    if (of > 1 && isStartOrStop) await flight.runtime.clock.sleep(0);
-    const refused = await finish(
-      group,
-      flight,
-      { done, of },
-      revertible !== undefined && revertible.length > 0,
-    );
+    const needsTurn = isFinal || group.length === 0 || done % mostInTurn === mostInTurn - 1;
+    if (of > 1 && needsTurn) await flight.runtime.clock.sleep(0);
+    const waits = revertible !== undefined && revertible.length > 0;
+    const refused = await finish(group, { done, of }, waits);
     if (refused !== undefined) return end(refused);
     done += 1;
     if (isFinal) revertible = undefined;
@@ -213,7 +204,7 @@ async function performGroup(group: Group, flight: Flight): Promise<RefusedGroup 
  * Undoes effects, the last one first.
  *
  * If a later effect on a resource cannot be undone, earlier effects on that resource stay too; undoing them would
- * create a state that never existed, such as a started service that drains. So are effects whose undo lists a
+ * create a state that never existed, such as a started service that drains. So do effects whose undo lists a
  * resource that stays deleted: nothing may link to what is gone.
  *
  * @returns the events that stand because the host refused to undo their effects
@@ -241,7 +232,7 @@ async function undoOne(effect: Effect, flight: Flight): Promise<boolean> {
   if (inverse === undefined) return false;
   flight.runtime.crossings.begin(flight.id, inverse);
   const { done } = await carryOut(inverse, flight);
-  if (done) flight.runtime.crossings.undone(inverse);
+  if (done) flight.runtime.crossings.appliedWithoutEvent(inverse);
   return done;
 }
 

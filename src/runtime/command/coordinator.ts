@@ -31,7 +31,7 @@ export interface Coordinator {
    * @param resources - the links of the resources that the command changes
    * @param restsOn - the links of what the decision rests on besides
    */
-  before(resources: readonly string[], restsOn: readonly string[]): Refusal | undefined;
+  refusalFor(resources: readonly string[], restsOn: readonly string[]): Refusal | undefined;
   /** The refusal of an effect on what belongs to a node alone; `undefined` if the nodes share it. */
   refuseEffect(effect: Effect): Problem | undefined;
   /** What a decision of this turn of the event loop rests on, for {@link Journal.keep}. */
@@ -53,5 +53,5 @@ export interface Coordinator {
   /** Folds events that the log does not have. */
   readonly fold: Fold;
   /** The headers of the answer to a command. The request can ask to wait for others. */
-  settled(request: AdminRequest, execution: Succeeded): Promise<Headers>;
+  headersAfter(request: AdminRequest, execution: Succeeded): Promise<Headers>;
 }

@@ -52,7 +52,7 @@ export class Crossings {
    * The host has applied an effect that undoes another one. No event says so, because the command has changed nothing.
    * The report that the effect amounts to corrects what a report in between may have changed in the snapshot.
    */
-  undone(effect: Effect): void {
+  appliedWithoutEvent(effect: Effect): void {
     const crossing = this.#byAspect.get(aspectOf(effect));
     if (crossing !== undefined) crossing.earlier = reportOf(effect);
   }

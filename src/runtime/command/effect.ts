@@ -26,13 +26,13 @@ type Ending = EffectOutcome | 'unclear' | undefined;
  * - `closed`: the interface closed before the outcome was known.
  * - `abandoned`: the command was abandoned before the outcome was known.
  */
-type Standing = 'awaited' | 'unknown' | 'done' | 'closed' | 'abandoned';
+type CallState = 'awaited' | 'unknown' | 'done' | 'closed' | 'abandoned';
 
 /** A call of `apply`. */
 class Call {
-  standing: Standing = 'awaited';
+  state: CallState = 'awaited';
   ending: Ending;
-  /** Whether the call of an abandoned command may make the same change, so that `in-place` says nothing of this one. */
+  /** Whether another call may make the same change, so that `in-place` says nothing of this one. */
   isDoubtful = false;
   #wake: (() => void) | undefined;
 
@@ -72,22 +72,22 @@ export async function carryOut(effect: Effect, flight: Flight): Promise<EffectOu
   flight.throwIfAbandoned();
   const ended = flight.runtime.instruments?.effect(effect);
   const call = new Call();
-  call.isDoubtful = flight.runtime.isLeftOver(effect.resource);
+  call.isDoubtful = flight.runtime.hasLeftover(effect.resource);
   await withDeadline(flight, async (context) => {
     call.end(await endingOf(effect, context, flight, call));
-    if (call.standing === 'abandoned') flight.answerLate();
+    if (call.state === 'abandoned') flight.callEnded();
     // It can have landed after later commands, if the same was in place for another reason.
-    if (call.standing === 'done') flight.runtime.onOutrun(flight.command, effect);
+    if (call.state === 'done') flight.runtime.onOutrun(flight.command, effect);
   });
   try {
     const outcome = await findOut(effect, flight, call);
-    call.standing = 'done';
+    call.state = 'done';
     ended?.(outcome.done ? 'applied' : 'refused');
     return outcome;
   } catch (error) {
-    call.standing = error instanceof SearchEnded ? error.why : 'closed';
+    call.state = error instanceof SearchEnded ? error.why : 'closed';
     // An answer that was not clear comes no second time.
-    if (call.ending !== undefined) flight.hasAnswered = true;
+    if (call.ending !== undefined) flight.hasCallEnded = true;
     ended?.('unknown');
     throw error;
   }
@@ -104,7 +104,7 @@ export async function findOutAgain(effect: Effect, flight: Flight): Promise<Effe
     return await findOut(effect, flight, new Call('unclear'));
   } catch (error) {
     // The call has ended with its life.
-    flight.hasAnswered = true;
+    flight.hasCallEnded = true;
     throw error;
   }
 }
@@ -117,13 +117,13 @@ async function endingOf(effect: Effect, context: EffectContext, flight: Flight, 
     const answer = await (gateway.apply(effect, context) as Promise<unknown>);
     if (answer !== undefined)
       onError(new HostError(wrongAnswer(answer, effectText(effect, context)), details));
-    const late = lateness[call.standing].done;
+    const late = lateness[call.state].done;
     if (late !== undefined)
       onError(new HostError(`apply was done${when()} at ${effectText(effect, context)}, ${late}`, details));
     return { done: true };
   } catch (cause) {
     const ending = endingWith(cause);
-    const late = lateness[call.standing].failed;
+    const late = lateness[call.state].failed;
     const problem = `${when()} at ${effectText(effect, context)}${reasonOf(cause)}`;
     if (ending === 'unclear')
       onError(new HostError(`apply failed${problem}. ${late ?? asksInspect}`, { ...details, cause }));
@@ -154,7 +154,7 @@ function unsettled(effect: Effect, { id: commandId, runtime }: Flight): HostErro
 }
 
 /** What follows an answer of `apply`, in each standing; `undefined` if the answer comes in time. */
-const lateness: Readonly<Record<Standing, { readonly done?: string; readonly failed?: string }>> = {
+const lateness: Readonly<Record<CallState, { readonly done?: string; readonly failed?: string }>> = {
   awaited: {},
   unknown: {
     done: 'after a 504. The command settles now.',
@@ -211,27 +211,25 @@ async function findOut(effect: Effect, flight: Flight, call: Call): Promise<Effe
     // Read before `inspect` is called. If `apply` settles during `inspect`, the answer may be older than the effect.
     const before = call.ending;
     if (isKnown(before)) return before;
-    search?.throwIfAborted();
     const seen = await inspect(effect, flight);
-    if (seen === 'in-place' && call.isDoubtful && call.ending === undefined) {
-      search ??= answerUnknown(effect, flight, call);
-      await call.pause(flight.runtime.clock, longestDoubtMs, search);
-      search.throwIfAborted();
-      if (isKnown(call.ending)) return call.ending;
-    }
-    if (seen === 'in-place') return { done: true };
+    const isDoubted = seen === 'in-place' && call.isDoubtful && call.ending === undefined;
+    if (seen === 'in-place' && !isDoubted) return { done: true };
     if (seen === 'not-in-place' && before === 'unclear') return { done: false, reason: notInPlace };
     if (isKnown(call.ending)) return call.ending;
     search ??= answerUnknown(effect, flight, call);
     pauses ??= backoff(inspectPauses);
-    if (call.ending === before) await call.pause(flight.runtime.clock, pauses.next().value, search);
-    if (wasAbandoned(search)) search.throwIfAborted();
+    const pauseMs = isDoubted ? longestDoubtMs : pauses.next().value;
+    if (isDoubted) call.isDoubtful = false;
+    if (call.ending === before) await call.pause(flight.runtime.clock, pauseMs, search);
+    // An answer that is there when the interface closes still counts. After an abandonment none does: other commands
+    // may use the resources by now.
+    if (wasAbandoned(search) || !isKnown(call.ending)) search.throwIfAborted();
   }
 }
 
 /** The outcome is not known in time: the caller gets a 504. Gives the signal that ends the search. */
 function answerUnknown(effect: Effect, flight: Flight, call: Call): AbortSignal {
-  call.standing = 'unknown';
+  call.state = 'unknown';
   if (call.ending === undefined) flight.runtime.onError(unsettled(effect, flight));
   return flight.answerUnknown();
 }
@@ -240,7 +238,7 @@ function isKnown(ending: Ending): ending is EffectOutcome {
   return typeof ending === 'object';
 }
 
-/** Whether the command was abandoned: other commands may use its resources by now, so an outcome comes too late. */
+/** Whether the command was abandoned. */
 function wasAbandoned({ reason }: AbortSignal): boolean {
   return reason instanceof SearchEnded && reason.why === 'abandoned';
 }

@@ -93,13 +93,13 @@ export interface Runtime extends Ground {
   /** The current snapshot. */
   readonly present: () => Snapshot;
   /** Makes a snapshot the current one, and publishes the events that led to it. */
-  readonly record: (next: Snapshot, events: readonly AdminEvent[]) => void;
+  readonly publish: (next: Snapshot, events: readonly AdminEvent[]) => void;
   /** Folds the reports that have crossed a command over the current snapshot. */
   readonly foldCrossing: (commandId: string) => void;
   /** The last call of an abandoned command has ended. */
-  readonly onLateAnswer: (commandId: string) => void;
-  /** Whether an abandoned command may have changed a resource, or may still change it. */
-  readonly isLeftOver: (resource: string) => boolean;
+  readonly onCallEnded: (commandId: string) => void;
+  /** Whether a call that nobody waits for may have changed a resource, or may still change it. */
+  readonly hasLeftover: (resource: string) => boolean;
   /** A call has ended after `inspect` had answered that its effect is in place. */
   readonly onOutrun: (command: Command, effect: Effect) => void;
   /** Refuses other commands on the resources of a flight from now on; gives the signal that ends the search. */
@@ -147,7 +147,7 @@ export class Flight {
   /** The effects of the group in flight, from its intent to its settlement. */
   effects: readonly Effect[];
   /** Whether the last call of the command has ended, if the command was abandoned. */
-  hasAnswered = false;
+  hasCallEnded = false;
   /** The events that were settled so far. */
   readonly #settled: AdminEvent[] = [];
   /** Whether a record has the resources. */
@@ -180,18 +180,22 @@ export class Flight {
     this.#search?.abort(new SearchEnded(why));
   }
 
-  /** @throws SearchEnded if the command was abandoned: then no further effect is begun */
+  /**
+   * Asked before each call, so that no call is running.
+   *
+   * @throws SearchEnded if the command was abandoned: then no further effect is begun
+   */
   throwIfAbandoned(): void {
     const reason: unknown = this.#search?.signal.reason;
     if (!(reason instanceof SearchEnded && reason.why === 'abandoned')) return;
-    this.hasAnswered = true;
+    this.hasCallEnded = true;
     throw reason;
   }
 
   /** The last call has ended after the command was abandoned. */
-  answerLate(): void {
-    this.hasAnswered = true;
-    this.runtime.onLateAnswer(this.id);
+  callEnded(): void {
+    this.hasCallEnded = true;
+    this.runtime.onCallEnded(this.id);
   }
 
   /**
@@ -340,7 +344,7 @@ export class Flight {
     const before = this.runtime.present();
     const { next, events } = fold(before, recorded);
     // The events of a command need a revision of their own, even if reports of the host have made the change already.
-    this.runtime.record(
+    this.runtime.publish(
       next === before ? Object.freeze({ ...before, revision: before.revision + 1 }) : next,
       events,
     );

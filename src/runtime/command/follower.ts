@@ -4,17 +4,8 @@
  */
 import type { Clock } from '../../ports/port.ts';
 import type { Problem, ProblemCode } from '../../problem.ts';
+import type { Behind } from '../../resources/command.ts';
 import { backoff, tryPauses } from '../host/waiting.ts';
-
-/** A resource at which the gateway is not where it must be. @internal */
-export interface Behind {
-  /** Link of the resource. */
-  readonly resource: string;
-  /** Why the gateway has not followed; left out while it is asked for the first time. */
-  readonly problem?: Problem;
-  /** Since when, in milliseconds since 1970-01-01T00:00:00Z. */
-  readonly since: number;
-}
 
 /** What the gateway is to do, with the key by which the task is known. @internal */
 export type Task = readonly [key: string, resource: string];

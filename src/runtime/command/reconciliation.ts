@@ -10,6 +10,7 @@
 import { verbOf } from '../../core/change.ts';
 import { linkKey, ownerOf } from '../../core/link.ts';
 import type { Problem } from '../../problem.ts';
+import type { Behind } from '../../resources/command.ts';
 import {
   combineNamed,
   evolve,
@@ -30,7 +31,7 @@ import type { Performed } from './command.ts';
 import { carryOut, inspect } from './effect.ts';
 import { refusal, type Execution } from './execution.ts';
 import type { Command, Flight } from './flight.ts';
-import { Follower, type Behind, type Task } from './follower.ts';
+import { Follower, type Task } from './follower.ts';
 import { byAspect, lookBack } from './recovery.ts';
 import {
   aspectOf,
@@ -96,8 +97,8 @@ export class Reconciliation {
     ];
   }
 
-  /** Whether a command may have left something at a resource, or may still change it there. */
-  isAbout(resource: string): boolean {
+  /** Whether a call that nobody waits for may have changed a resource, or may still change it. */
+  hasLeftover(resource: string): boolean {
     const key = linkKey(ownerOf(resource));
     return [...this.#leftovers.values()].some(({ effects }) =>
       effects.some((effect) => linkKey(ownerOf(effect.resource)) === key),
@@ -110,16 +111,16 @@ export class Reconciliation {
   }
 
   /** Takes a command in that was abandoned: its last call may be running. */
-  add({ id, command, effects, hasAnswered }: Flight): void {
+  add({ id, command, effects, hasCallEnded }: Flight): void {
     const task = this.#waiting.get(id)?.task ?? this.#taskOf({ command, effects, list: 'own' });
     // Who abandons a command that reconciles wants its resources.
     this.#follower.drop(task[0]);
     this.#wait(id, task);
-    if (hasAnswered) this.answered(id);
+    if (hasCallEnded) this.callEnded(id);
   }
 
   /** The last call of an abandoned command has ended: nothing else can land. */
-  answered(id: string): void {
+  callEnded(id: string): void {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (waiting !== undefined) void this.#follower.note([waiting.task])();
@@ -318,7 +319,7 @@ async function makeMissing(stages: readonly ActingStage[], flight: Flight): Prom
     flight.runtime.crossings.begin(flight.id, effect);
     const outcome = await carryOut(effect, flight);
     if (!outcome.done) return outcome.reason;
-    flight.runtime.crossings.undone(effect);
+    flight.runtime.crossings.appliedWithoutEvent(effect);
   }
   return undefined;
 }

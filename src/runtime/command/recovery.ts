@@ -9,7 +9,7 @@
  * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
  */
 import { ownerOf } from '../../core/link.ts';
-import { undo, settleGroups, type Performed, type RefusedGroup } from './command.ts';
+import { undo, settleGroups, type Performed, type RefusedGroup, type Work } from './command.ts';
 import { findOutAgain } from './effect.ts';
 import type { Flight } from './flight.ts';
 import type { OpenCommand } from '../journal/record.ts';
@@ -86,7 +86,8 @@ const traces: Readonly<
  */
 export function recover({ intent, settled, done: earlier }: OpenCommand, flight: Flight): Promise<Performed> {
   const inFlight = settled === intent.part ? groupsOf(intent.events) : [];
-  const work = { groups: inFlight, finish: recoverGroup, rest: ended };
+  const finish: Work['finish'] = (group) => recoverGroup(group, flight);
+  const work = { groups: inFlight, finish, rest: ended };
   // Without a last settlement, not every group is done. If all have settled, the last one was refused, and those of its
   // events that stand were settled by `takeBack`.
   const done = Math.min(settled, intent.of - 1);

@@ -67,10 +67,10 @@ export function groupsIn(
 }
 
 /**
- * Cuts events into groups, after each irreversible effect and after each creation. A long teardown therefore
- * shows its progress, and other commands get turns between the groups. A creation settles before the host can report
- * anything about the created resource. A deletion settles before its name is used again, so that recovery can tell
- * the two resources apart. An event without an effect settles with the effect before it.
+ * Cuts events into groups, after each irreversible effect and after each creation but that of a listener. A long
+ * teardown therefore shows its progress, and other commands get turns between the groups. A creation settles before the
+ * host can report anything about the created resource. A deletion settles before its name is used again, so that
+ * recovery can tell the two resources apart. An event without an effect settles with the effect before it.
  *
  * @internal
  */

@@ -80,7 +80,7 @@ export interface Waiting extends QueueItem {
   /** Rejects the promise of the caller. */
   readonly reject: (error: unknown) => void;
   /** `true` while the coordinator follows for the command, `false` after that, `undefined` before. */
-  isFollowing?: boolean;
+  isReadingOn?: boolean;
   /** Made when the coordinator first says that others are in the way. */
   patience?: Patience;
 }
@@ -182,7 +182,7 @@ export class Turns {
     if (closed !== undefined) return waiting.resolve(closed);
     const { signal } = waiting.request;
     if (signal?.aborted === true) return waiting.reject(signal.reason);
-    delete waiting.isFollowing;
+    delete waiting.isReadingOn;
     // The same object: the signal of the caller removes it from the queue.
     this.#queue.addFirst(waiting);
     insert(this.#due, waiting);
@@ -341,8 +341,8 @@ export class Turns {
   }
 
   /** Whether a command must wait, whatever its resources are. One whose signal has aborted is about to leave. */
-  #isHeldBack({ request, isFollowing }: Waiting): boolean {
-    if (isFollowing === true || request.signal?.aborted === true) return true;
+  #isHeldBack({ request, isReadingOn }: Waiting): boolean {
+    if (isReadingOn === true || request.signal?.aborted === true) return true;
     return this.#pendingCount >= this.#ground.limits.maxInFlight && request.isDecided !== true;
   }
 
@@ -378,12 +378,12 @@ export class Turns {
     const isDecided = request.isDecided === true;
     const refused = (isDecided ? undefined : this.#refuseAll()) ?? this.#refuseHeld(keys);
     const coordinator = isDecided ? undefined : this.#ground.coordinator;
-    const obstacle = coordinator?.before(resources, request.restsOn ?? []);
+    const obstacle = coordinator?.refusalFor(resources, request.restsOn ?? []);
     if (refused !== undefined) waiting.resolve(refused);
     else if (obstacle !== undefined && this.#hasWaited(waiting)) waiting.resolve(obstacle);
     else if (obstacle !== undefined || this.#mustWait(waiting, keys)) return this.#waitFor(waiting, keys);
     else if (decision.outcome === 'accepted') this.#writer.begin(decision, waiting);
-    else if (this.#mustFollow(waiting, decision)) return this.#waitFor(waiting, keys);
+    else if (this.#mustReadOn(waiting, decision)) return this.#waitFor(waiting, keys);
     else {
       // First, because to complete a refusal can call the host, which can abort this command or close the interface.
       this.#leave(waiting);
@@ -405,17 +405,17 @@ export class Turns {
    *
    * @returns whether the command waits
    */
-  #mustFollow(waiting: Waiting, decision: Unaccepted): boolean {
+  #mustReadOn(waiting: Waiting, decision: Unaccepted): boolean {
     const { coordinator } = this.#ground;
     const { request } = waiting;
-    if (coordinator === undefined || waiting.isFollowing !== undefined || request.isDecided === true)
+    if (coordinator === undefined || waiting.isReadingOn !== undefined || request.isDecided === true)
       return false;
-    waiting.isFollowing = true;
+    waiting.isReadingOn = true;
     // The coordinator follows for all commands that wait by now.
-    const others = [...this.#queue].filter((each) => each.isFollowing === undefined);
+    const others = [...this.#queue].filter((each) => each.isReadingOn === undefined);
     void coordinator.readOn().then((found) => {
       const hasFollowed = found === 'news' || found === undefined;
-      for (const each of hasFollowed ? [waiting, ...others] : [waiting]) each.isFollowing = false;
+      for (const each of hasFollowed ? [waiting, ...others] : [waiting]) each.isReadingOn = false;
       if (found !== 'news' && this.#leave(waiting))
         waiting.resolve(found ?? this.#writer.ended(decision, request));
       this.#pumpAll();

@@ -227,10 +227,10 @@ function laterInTheWay(
   snapshot: Snapshot,
   now: number,
 ): InTheWay | undefined {
-  const undo = standing.undoneBy(entry);
-  if (undo !== undefined) {
-    const advice = `To make the change again, undo the entry ${undo.id}.`;
-    return { by: undo, reason: () => undoneAlready(undo), advice };
+  const by = standing.undoneBy(entry);
+  if (by !== undefined) {
+    const advice = `To make the change again, undo the entry ${by.id}.`;
+    return { by, reason: () => undoneAlready(by), advice };
   }
   for (const event of entry.events) {
     const deletion = standing.deletionAfter(entry, event);
@@ -359,12 +359,12 @@ async function restore({ entries, clock, configuration, readOn }: Around, id: st
   const later = all.slice(at + 1).toReversed();
   // On paper, nothing is open: the decision about the present says what is in the way.
   let then = withoutSessions(configuration());
-  let isOver = beginPiece();
+  let isPieceOver = beginPiece();
   for (const entry of later)
     for (const event of entry.events.filter(isReversible).toReversed()) {
-      if (isOver()) {
+      if (isPieceOver()) {
         await clock.sleep(0);
-        isOver = beginPiece();
+        isPieceOver = beginPiece();
       }
       // On paper no monitor has found the words of a status, and at time 0 no deadline has passed.
       const decision = wayBackOf(wantedOf(event))(then, { now: 0 });

@@ -1,7 +1,7 @@
 /**
  * The writer: holds the current snapshot, decides each command in its turn, and makes the flight of an accepted one.
  *
- * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
+ * Every change of the snapshot goes through `#publish`: the settlements of commands, and the reports of the host.
  */
 import { decidedOn, isTrusted, refused, type Context } from '../../core/decision.ts';
 import {
@@ -12,6 +12,7 @@ import {
   type AdminEvent,
   type AppliedReports,
   type Decision,
+  type Effect,
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
 import { drainedOf } from '../../resources/shared/drain.ts';
@@ -76,12 +77,12 @@ export class Writer {
       crossings: new Crossings(),
       foldUnkept: ground.coordinator?.fold ?? evolving,
       present: () => this.#snapshot,
-      record: this.#record,
+      publish: this.#publish,
       foldCrossing: this.#foldCrossing,
-      onLateAnswer: (id) => {
-        this.reconciliation.answered(id);
+      onCallEnded: (id) => {
+        this.reconciliation.callEnded(id);
       },
-      isLeftOver: (resource) => this.reconciliation.isAbout(resource),
+      hasLeftover: (resource) => this.reconciliation.hasLeftover(resource),
       onOutrun: (command, effect) => {
         void this.reconciliation.begin([{ command, effects: [effect], list: 'none' }]);
       },
@@ -100,7 +101,7 @@ export class Writer {
   /** Makes a change that no client can see as an event: of versions, or of the names of secret parameters. */
   revise(revised: (snapshot: Snapshot, revision: number) => Snapshot): void {
     const next = revised(this.#snapshot, this.#snapshot.revision + 1);
-    if (next !== this.#snapshot) this.#record(next, []);
+    if (next !== this.#snapshot) this.#publish(next, []);
   }
 
   get snapshot(): Snapshot {
@@ -191,7 +192,7 @@ export class Writer {
     const { resources } = decision;
     const { life, foresee, coordinator } = this.#ground;
     const held =
-      this.#turns.refuseUnknown(resources) ?? coordinator?.before(resources, request.restsOn ?? []);
+      this.#turns.refuseUnknown(resources) ?? coordinator?.refusalFor(resources, request.restsOn ?? []);
     if (held !== undefined) return { outcome: 'refused', problem: held.problem };
     const where = coordinator === undefined ? '' : ' at this node';
     return yield* planning(decision, planned, { snapshot, life, context, foresee, where });
@@ -286,7 +287,7 @@ export class Writer {
       hold: (report) => this.#runtime.crossings.hold(report),
       isLate: this.#departed.isEmpty ? undefined : (link, began) => this.#departed.has(link, began),
     });
-    if (folded.events.length > 0) this.#record(folded.next, folded.events);
+    if (folded.events.length > 0) this.#publish(folded.next, folded.events);
     return folded;
   }
 
@@ -301,7 +302,7 @@ export class Writer {
    * `server.drained`, which no journal has: they follow from the sessions and connections, which the host reports again
    * after a restart.
    */
-  readonly #record = (next: Snapshot, events: readonly AdminEvent[]): void => {
+  readonly #publish = (next: Snapshot, events: readonly AdminEvent[]): void => {
     const before = this.#snapshot;
     this.#snapshot = next;
     this.#departed.take(events);
@@ -329,9 +330,9 @@ export class Writer {
 
   /** Resolves when the outcome is known, or when the host has not answered in time. */
   #recoverOpen(open: OpenCommand): Promise<void> {
-    const { command: id, events } = open.intent;
+    const { command: id } = open.intent;
     // The host was called in the earlier life, so every report of this life is newer.
-    for (const effect of effectsOf(events)) this.#runtime.crossings.begin(id, effect);
+    for (const effect of effectsInFlight(open)) this.#runtime.crossings.begin(id, effect);
     return new Promise((resolve) => {
       // No client waits for the answer here: it lets the start go on, also before the outcome is known.
       const flight = this.#flightOf(open, resolve);
@@ -342,7 +343,7 @@ export class Writer {
           this.#recovered(flight, this.#executionOf(await recover(open, flight), flight.closed));
         } catch (error) {
           // The next life recovers the command. A failure of the store has gone to `onError` already.
-          if (error instanceof SearchEnded) this.#gaveUp(flight, error);
+          if (error instanceof SearchEnded) this.#handOver(flight, error);
           else if (error instanceof NotJournaled) this.#foldCrossing(id);
           else this.#ground.onError(error);
         }
@@ -353,16 +354,17 @@ export class Writer {
   }
 
   /** A command of an earlier life. */
-  #flightOf({ intent: { command: id, resources, events } }: OpenCommand, resolve: () => void): Flight {
+  #flightOf(open: OpenCommand, resolve: () => void): Flight {
+    const { command: id, resources, events } = open.intent;
     const command = commandOf(id, { resources, events });
     const { instruments, journal } = this.#ground;
     const span = instruments?.recovery(command);
-    const options = { journal, span, resolve, effects: effectsOf(events), asksHost: true };
+    const options = { journal, span, resolve, effects: effectsInFlight(open), asksHost: true };
     return new Flight(command, options, this.#runtime);
   }
 
-  /** The search for an outcome has ended. */
-  #gaveUp(flight: Flight, { why }: SearchEnded): void {
+  /** The search for an outcome has ended. After an abandonment, the gateway is made as the interface shows it. */
+  #handOver(flight: Flight, { why }: SearchEnded): void {
     if (why === 'abandoned') this.reconciliation.add(flight);
   }
 
@@ -411,7 +413,7 @@ export class Writer {
         // The caller got a 504 when the search began.
         else if (error instanceof SearchEnded) {
           span?.leftOpen(error.why);
-          this.#gaveUp(flight, error);
+          this.#handOver(flight, error);
         } else {
           span?.brokenOff(error);
           // The caller has a 504 already.
@@ -423,9 +425,9 @@ export class Writer {
     this.#turns.hold(flight, work);
   };
 
-  async #perform(flight: Flight, carryOut: () => Promise<Performed>): Promise<Execution> {
+  async #perform(flight: Flight, work: () => Promise<Performed>): Promise<Execution> {
     try {
-      return this.#executionOf(await carryOut(), flight.closed);
+      return this.#executionOf(await work(), flight.closed);
     } catch (error) {
       if (!(error instanceof NotJournaled)) throw error;
       this.#foldCrossing(flight.id);
@@ -450,11 +452,14 @@ export class Writer {
   }
 }
 
-function leftoverOf({ intent, settled }: OpenCommand): Leftover {
-  const { command: id, part, resources, events } = intent;
-  // A part that has settled stays.
-  const inFlight = settled === part ? effectsOf(events) : [];
-  return { command: commandOf(id, { resources, events }), effects: inFlight, list: 'earlier' };
+function leftoverOf(open: OpenCommand): Leftover {
+  const { command: id, resources, events } = open.intent;
+  return { command: commandOf(id, { resources, events }), effects: effectsInFlight(open), list: 'earlier' };
+}
+
+/** The effects of the part in flight. A part that has settled stays. */
+function effectsInFlight({ intent: { part, events }, settled }: OpenCommand): readonly Effect[] {
+  return settled === part ? effectsOf(events) : [];
 }
 
 /** The events of a decision, and that of its closing, with the number of all if it is known. */

@@ -191,7 +191,7 @@ async function conclude(
   const found = place.route.find(snapshot, place.parameters);
   const version = versionAt(place, snapshot, found);
   const headers: Headers = {
-    ...(await coordinator?.settled(request, execution)),
+    ...(await coordinator?.headersAfter(request, execution)),
     ...(version && { etag: formatEtag(snapshot.epoch, version) }),
   };
   if (creates === undefined && route.answer === undefined) return done(request, doneBy(execution), headers);

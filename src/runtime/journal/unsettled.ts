@@ -50,7 +50,7 @@ export class Unsettled<I extends IntentOf> implements UnsettledCommands<I> {
   }
 
   /**
-   * A part of a command begins. An intent that was on its way to the store when the command was abandoned opens nothing.
+   * A part of a command begins. The intent of an abandoned command was on its way to the store, and opens nothing.
    */
   begin(intent: I): void {
     if (this.#abandoned.has(intent.command)) return;

@@ -27,7 +27,7 @@ import type { Interface, InterfaceRepresentation, InterfaceSettings } from './in
 import type { Kind } from './shared/kind.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { itemRoute } from './shared/route.ts';
-import { takenBack, valueLimits } from './shared/settings.ts';
+import { reverted, valueLimits } from './shared/settings.ts';
 import { assertInputs, type Snapshot } from './snapshot.ts';
 
 /** The event of the interface: its settings were changed. No effect belongs to it. @internal */
@@ -89,7 +89,7 @@ const events: EventTable<Snapshot, InterfaceEvent> = {
     origin: 'command',
     revert(snapshot, event, context) {
       const present = settingsIn(snapshot);
-      const back = takenBack(fields, resource, present as unknown as JsonObject, event);
+      const back = reverted(fields, resource, present as unknown as JsonObject, event);
       const wanted = back.ok ? replaceSettings(view, present, asSettings(back.value), noNames) : back;
       return decideUpdate(snapshot, wanted, context);
     },

@@ -188,7 +188,7 @@ function revertUpdate<S extends State, T extends ConfiguredEntity, K extends Sin
   const { now } = context;
   const asLeft = (members: object | undefined): object | undefined =>
     members && asBroughtBack(members, now, present);
-  const back = takenBack(fields, link, present, { from: asLeft(event.from), to: asLeft(event.to) });
+  const back = reverted(fields, link, present, { from: asLeft(event.from), to: asLeft(event.to) });
   if (!back.ok) return refused(snapshot, back.problem, [link]);
   const after = broughtBack(link, back.value, now, present);
   const { view, names } = around(settings, snapshot);
@@ -203,7 +203,7 @@ function revertUpdate<S extends State, T extends ConfiguredEntity, K extends Sin
  * @returns the members; refused if the update cannot be of these fields, and if what it has changed has changed since
  * @internal
  */
-export function takenBack(
+export function reverted(
   fields: Fields,
   link: string,
   present: JsonObject,

@@ -10,13 +10,13 @@ import {
   deletes,
   eventsOf,
   groupsIn,
+  groupsTakingBack,
   hasIrreversible,
   inverseOf,
   isActing,
   isIrreversible,
   obstacleTo,
   undoLists,
-  wayBack,
   type ActingStage,
   type Group,
 } from './stage.ts';
@@ -158,7 +158,7 @@ async function takeBack(
   // One more than there are: a later life that finishes the last of them must still end the command as refused.
   const all = of + groups.length + 1;
   for (const [index, group] of groups.entries()) {
-    const progress = { done, of, wayBack: { part: of + index, of: all } };
+    const progress = { done, of, takingBack: { part: of + index, of: all } };
     await flight.intend(group, progress, true);
     const refused = await performGroup(group, flight);
     if (refused !== undefined)
@@ -176,7 +176,7 @@ async function takeBack(
 function groupsBack(settled: readonly AdminEvent[], flight: Flight): readonly Group[] | undefined {
   const { actor } = flight.command;
   const context = { now: flight.runtime.clock.now(), ...(actor === undefined ? {} : { actor }) };
-  return wayBack(settled, flight.runtime.present(), context);
+  return groupsTakingBack(settled, flight.runtime.present(), context);
 }
 
 /**

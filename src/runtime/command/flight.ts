@@ -52,7 +52,7 @@ export interface Progress {
   /** The number of all groups. */
   readonly of: number;
   /** While the groups are taken back: the place in the records, which come after those of the groups. */
-  readonly wayBack?: { readonly part: number; readonly of: number };
+  readonly takingBack?: { readonly part: number; readonly of: number };
 }
 
 /** The position of a settlement in its command. @internal */
@@ -217,8 +217,8 @@ export class Flight {
    */
   async intend(group: Group, progress: Progress, waits: boolean): Promise<void> {
     this.throwIfAbandoned();
-    const { done, of, wayBack } = progress;
-    const place = wayBack ?? { part: done, of };
+    const { done, of, takingBack } = progress;
+    const place = takingBack ?? { part: done, of };
     if (of > 1) this.progress = { done, of };
     const effects = group.filter(isActing).map(({ effect }) => effect);
     this.effects = effects;
@@ -369,8 +369,8 @@ function closingOf(effect: Effect, { sessions: table }: Snapshot): Closed {
 /** Says in a sentence how much of a command the host did, for a command whose settlement is not journaled. */
 function doneText(position: PartOrEnd): string {
   if (position.at === 'end') return position.refusal ?? 'The gateway made the change.';
-  const { done, of, wayBack } = position;
-  return `Only ${String(done)} of ${String(of)} parts are done${wayBack === undefined ? '' : ', and are being taken back'}.`;
+  const { done, of, takingBack } = position;
+  return `Only ${String(done)} of ${String(of)} parts are done${takingBack === undefined ? '' : ', and are being taken back'}.`;
 }
 
 /** The event for a command whose outcome was unknown and that turned out to have failed. */

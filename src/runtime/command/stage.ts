@@ -133,7 +133,7 @@ export function deletes(effect: Effect): boolean {
  *
  * @internal
  */
-export function wayBack(
+export function groupsTakingBack(
   settled: readonly AdminEvent[],
   snapshot: Snapshot,
   context: Context,

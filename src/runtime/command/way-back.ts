@@ -118,14 +118,9 @@ function undoOf(
   entry: Entry,
   { entries, snapshot, refuse, clock }: Around,
 ): HistoryEntryRepresentation['undo'] {
-  const { events } = entry;
-  if (!events.every(isReversible)) return 'irreversible';
-  // Without the reasons of a refusal, which take most of the time.
-  const [present, now] = [snapshot(), clock.now()];
-  if (laterInTheWay(entry, entries.standing, present, now) !== undefined) return 'refused';
-  const decision = wayBackFrom(events)(present, { now });
-  const isAccepted = decision.outcome === 'accepted' && !isInVain(events, decision);
-  return isAccepted && refuse(decision) === undefined ? 'possible' : 'refused';
+  if (!entry.events.every(isReversible)) return 'irreversible';
+  const { decision } = judge(entry, entries.standing, snapshot(), { now: clock.now() });
+  return decision?.outcome === 'accepted' && refuse(decision) === undefined ? 'possible' : 'refused';
 }
 
 /** Whether an undo would change nothing, or what the command has created and deleted itself would come and go again. */
@@ -139,7 +134,7 @@ function isReversible(event: EntryEvent): boolean {
 }
 
 /** Takes an event back. An event that has changed nothing needs no way back. */
-function wayBackOf(event: EntryEvent): Transition {
+function takingBack(event: EntryEvent): Transition {
   return event.already ? (snapshot) => unchanged(snapshot, [event.resource]) : revert(event as AdminEvent);
 }
 
@@ -148,9 +143,9 @@ function wayBackOf(event: EntryEvent): Transition {
  *
  * @param ask - gets each event before it is taken back
  */
-function wayBackFrom(events: readonly EntryEvent[], ask?: (event: EntryEvent) => void): Transition {
+function takingBackAll(events: readonly EntryEvent[], ask?: (event: EntryEvent) => void): Transition {
   const steps = events.toReversed().map((event): Transition => {
-    const takeBack = wayBackOf(event);
+    const takeBack = takingBack(event);
     return (snapshot, context) => {
       ask?.(event);
       return takeBack(snapshot, context);
@@ -191,55 +186,67 @@ function endpointFor({ from = {}, to = {} }: EntryEvent): string {
 function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Context): Decision {
   const entry = entries.find(id);
   if (entry === undefined) return refused(snapshot, entryNotFound, ['/history']);
+  const { decision, why } = judge(entry, entries.standing, snapshot, context);
+  if (decision !== undefined) return decision;
+  const { reason, later, advice = later && adviceOn(later, snapshot, context) } = why();
+  const links = [...new Set(entry.events.map(({ resource }) => resource))];
+  return refused(snapshot, undoRefused(entry, reason, later, advice), links);
+}
+
+/** Why an undo is refused: with the later entry that is in the way, and what to do if that is not to undo it first. */
+interface Why {
+  readonly reason: string;
+  readonly later?: Entry | undefined;
+  readonly advice?: string | undefined;
+}
+
+/** What an undo would do, or why it is refused. The reason takes most of the time, and is found out when asked for. */
+type Judgement =
+  | { readonly decision: Decision; readonly why?: undefined }
+  | { readonly decision?: undefined; readonly why: () => Why };
+
+function judge(entry: Entry, standing: Standing, snapshot: Snapshot, context: Context): Judgement {
   const { events } = entry;
-  const links = [...new Set(events.map(({ resource }) => resource))];
-  const refuse = (
-    reason: string,
-    later?: Entry,
-    advice = later && adviceOn(later, snapshot, context),
-  ): Decision => refused(snapshot, undoRefused(entry, reason, later, advice), links);
   const final = events.find((event) => !isReversible(event));
-  if (final !== undefined) return refuse(`${final.type} of ${final.resource} cannot be taken back.`);
-  const { standing } = entries;
-  const obstacle = laterInTheWay(entry, standing, snapshot, context.now);
-  if (obstacle !== undefined) return refuse(obstacle.reason(), obstacle.by, obstacle.advice);
+  if (final !== undefined)
+    return { why: () => ({ reason: `${final.type} of ${final.resource} cannot be taken back.` }) };
+  const later = laterInTheWay(entry, standing, snapshot, context.now);
+  if (later !== undefined) return { why: later };
   let asked: EntryEvent | undefined;
-  const decision = wayBackFrom(events, (event) => (asked = event))(snapshot, context);
-  if (isInVain(events, decision)) return refuse(nothingToUndo);
-  if (decision.outcome !== 'refused' || asked === undefined) return decision;
-  return refuse(reasonOf(asked, decision.problem), laterChangeOf(asked, entry, standing, decision.problem));
+  const decision = takingBackAll(events, (event) => (asked = event))(snapshot, context);
+  if (isInVain(events, decision)) return { why: () => ({ reason: nothingToUndo }) };
+  const [event, problem] = [asked, decision.outcome === 'refused' ? decision.problem : undefined];
+  if (event === undefined || problem === undefined) return { decision };
+  return {
+    why: () => ({
+      reason: reasonOf(event, problem),
+      later: laterChangeOf(event, entry, standing, problem),
+    }),
+  };
 }
 
 const nothingToUndo = 'The command has left everything as it was before.';
 
-/** The later entry that stands in the way of an undo. */
-interface InTheWay {
-  readonly by: Entry;
-  reason(this: void): string;
-  /** What to do, if that is not to undo the later entry first. */
-  readonly advice?: string;
-}
-
-/** What stands in the way of an undo, although every value is as the entry has left it. */
+/** Why a later entry is in the way of an undo, although every value is as the entry has left it. */
 function laterInTheWay(
   entry: Entry,
   standing: Standing,
   snapshot: Snapshot,
   now: number,
-): InTheWay | undefined {
-  const by = standing.undoneBy(entry);
-  if (by !== undefined) {
-    const advice = `To make the change again, undo the entry ${by.id}.`;
-    return { by, reason: () => undoneAlready(by), advice };
+): (() => Why) | undefined {
+  const undoing = standing.undoneBy(entry);
+  if (undoing !== undefined) {
+    const advice = `To make the change again, undo the entry ${undoing.id}.`;
+    return () => ({ reason: undoneAlready(undoing), later: undoing, advice });
   }
   for (const event of entry.events) {
     const deletion = standing.deletionAfter(entry, event);
-    const state = isStartOrStop(event) ? standing.changeAfter(entry, event, 'state') : undefined;
-    const by = deletion ?? state;
-    if (by !== undefined) return { by, reason: () => stateChangedSince(event, by) };
+    const later =
+      deletion ?? (isStartOrStop(event) ? standing.changeAfter(entry, event, 'state') : undefined);
+    if (later !== undefined) return () => ({ reason: stateChangedSince(event, later), later });
     const drain = drainChangeAfter(entry, event, standing, snapshot, now);
     if (drain !== undefined)
-      return { by: drain, reason: () => `${event.resource} has changed since at /drain.` };
+      return () => ({ reason: `${event.resource} has changed since at /drain.`, later: drain });
   }
   return undefined;
 }
@@ -341,7 +348,7 @@ function undoRefused(
 
 /** Advises on a later entry that is in the way. An entry whose undo would change nothing cannot be undone away. */
 function adviceOn({ id, events }: Entry, snapshot: Snapshot, context: Context): string {
-  return events.every(isReversible) && wayBackFrom(events)(snapshot, context).outcome !== 'unchanged'
+  return events.every(isReversible) && takingBackAll(events)(snapshot, context).outcome !== 'unchanged'
     ? `Undo the later entry ${id} first, if it must go too.`
     : `The later entry ${id} cannot be undone: set the value that you want, or restore an earlier entry.`;
 }
@@ -367,7 +374,7 @@ async function restore({ entries, clock, configuration, readOn }: Around, id: st
         isPieceOver = beginPiece();
       }
       // On paper no monitor has found the words of a status, and at time 0 no deadline has passed.
-      const decision = wayBackOf(wantedOf(event))(then, { now: 0 });
+      const decision = takingBack(wantedOf(event))(then, { now: 0 });
       if (decision.outcome === 'refused')
         return notRestored(
           `The later entry ${entry.id} cannot be taken back: ${reasonOf(event, decision.problem)}`,

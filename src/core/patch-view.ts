@@ -147,20 +147,20 @@ export function patchSettings<T extends object>(
 ): Result<T> {
   const full = completeOperations(view, operations);
   const { faults, open, secret, readsMore, writesSecret } = prepareOperations(view, full);
-  const { seen, hidden } = split(view, before as JsonObject);
+  const { visible, hidden } = split(view, before as JsonObject);
   const applied = bothOf(
-    apply(view, readsMore ? withShown(view, seen, shown()) : seen, open),
+    apply(view, readsMore ? withShown(view, visible, shown()) : visible, open),
     apply(view, hidden, secret),
   );
   // An operation that a rule refuses may be the reason why a later one cannot run.
   if (!applied.ok && faults.length > 0) return { ok: false, problem: problemOf(faults) };
   if (!applied.ok) return applied;
   const [now, kept] = applied.value;
-  const after = { seen: readsMore ? withoutShown(view, seen, now) : now, hidden: kept };
-  const result = bothParts(view, before as JsonObject, { seen, hidden }, after);
+  const after = { visible: readsMore ? withoutShown(view, visible, now) : now, hidden: kept };
+  const result = bothParts(view, before as JsonObject, { visible, hidden }, after);
   // A client hears of what it sees: the forms and numbers of secrets are no concern of its.
   const whole = [view.shape, result] as const;
-  const checks = [[view.open, after.seen] as const, ...(after.hidden === hidden ? [] : [whole])];
+  const checks = [[view.open, after.visible] as const, ...(after.hidden === hidden ? [] : [whole])];
   const candidate = { before, result, checks, operations: inOrder([...open, ...secret]), writesSecret };
   const patched = conclude(view, candidate, find, view.check);
   if (faults.length > 0) return { ok: false, problem: problemOf(withFaultsOfResult(faults, full, patched)) };
@@ -191,28 +191,28 @@ function operationOf({ errors = [] }: Problem): number {
 
 /** Settings in two parts: what clients see, and the secrets in their places, which no operation can read. */
 interface Split {
-  readonly seen: JsonObject;
+  readonly visible: JsonObject;
   readonly hidden: JsonObject;
 }
 
 function split<T extends object>({ secretive }: PatchView<T>, settings: JsonObject): Split {
-  let seen = settings;
+  let visible = settings;
   const hidden: Record<string, Json> = {};
   for (const field of secretive) {
     const { name, secretEntries } = field;
     const value = settings[name];
     if (secretEntries === undefined) {
       if (value === undefined) continue;
-      seen = pick(seen, (each) => each !== name);
+      visible = pick(visible, (each) => each !== name);
       hidden[name] = value;
     } else if (value !== undefined) {
       const map = value as JsonObject;
       const open = openEntries(field, map);
-      if (open !== map) seen = { ...seen, [name]: open };
+      if (open !== map) visible = { ...visible, [name]: open };
       hidden[name] = open === map ? {} : pick(map, (each) => !Object.hasOwn(open, each));
     }
   }
-  return { seen, hidden: Object.freeze(hidden) };
+  return { visible, hidden: Object.freeze(hidden) };
 }
 
 /** The settings of both parts after a patch; what the patch has not changed is the same object as before. */
@@ -222,14 +222,14 @@ function bothParts<T extends object>(
   old: Split,
   now: Split,
 ): JsonObject {
-  if (now.seen === old.seen && now.hidden === old.hidden) return before;
+  if (now.visible === old.visible && now.hidden === old.hidden) return before;
   const maps = new Set(
     view.secretive.flatMap(({ name, secretEntries: of }) => (of === undefined ? [] : [name])),
   );
   const whole: Record<string, Json> = {};
-  for (const name of new Set([before, now.seen, now.hidden].flatMap(Object.keys))) {
-    const [open, secret] = [now.seen[name], now.hidden[name]];
-    const isSame = open === old.seen[name] && secret === old.hidden[name];
+  for (const name of new Set([before, now.visible, now.hidden].flatMap(Object.keys))) {
+    const [open, secret] = [now.visible[name], now.hidden[name]];
+    const isSame = open === old.visible[name] && secret === old.hidden[name];
     const changed = maps.has(name) ? withEntries(open, secret as JsonObject) : (secret ?? open);
     const value = isSame ? before[name] : changed;
     if (value !== undefined) whole[name] = value;

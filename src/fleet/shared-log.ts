@@ -109,7 +109,7 @@ export class SharedLog implements Log<Work> {
   /** Counts the records of the log. */
   #moment = 0;
   /** The moment of the last change of everything: the log was loaded again, or other parameters are secret. */
-  #turned = 0;
+  #allTouched = 0;
   /** The moment of the last change of a resource, by the key of its link. */
   readonly #touched = new Map<string, number>();
   /** The place of the last change of a resource, by the key of its link. */
@@ -201,12 +201,12 @@ export class SharedLog implements Log<Work> {
         : { objection: this.#touching(basis) };
     }
     // Before the record counts as begun.
-    const fenced = this.#fencing(shared);
+    const endedByOthers = this.#fencing(shared);
     this.#noteProgress(shared);
-    if (basis === undefined) return this.entryOf(shared, fenced);
-    if (record.type !== 'abandonment') return this.entryOf(shared, this.#overtaking(shared, basis));
+    if (basis === undefined) return this.ownRecordOf(shared, endedByOthers);
+    if (record.type !== 'abandonment') return this.ownRecordOf(shared, this.#overtaking(shared, basis));
     const touched = this.#touching(basis);
-    return this.entryOf(shared, () => fenced() ?? touched());
+    return this.ownRecordOf(shared, () => endedByOthers() ?? touched());
   }
 
   /**
@@ -216,12 +216,12 @@ export class SharedLog implements Log<Work> {
   endingOf(command: string, isSilent: () => boolean): OwnRecord | undefined {
     const record = this.#abandonmentOf(command);
     if (record === undefined) return undefined;
-    const fenced = this.#fencing(record);
-    return this.entryOf(record, () => fenced() ?? (isSilent() ? undefined : overtaken()));
+    const endedByOthers = this.#fencing(record);
+    return this.ownRecordOf(record, () => endedByOthers() ?? (isSilent() ? undefined : overtaken()));
   }
 
   /** Makes the entry of a record of this node. */
-  entryOf(record: SharedRecord, objection: Objection = () => undefined): OwnRecord {
+  ownRecordOf(record: SharedRecord, objection: Objection = () => undefined): OwnRecord {
     const sent: Sent = { record, fold: undefined };
     const identity = identityOf(record);
     this.#sent.set(identity, sent);
@@ -272,7 +272,7 @@ export class SharedLog implements Log<Work> {
 
   /** The record with which this process begins, once more, for a log that has lost the record. */
   beginning(): OwnRecord {
-    return this.entryOf(this.#begins);
+    return this.ownRecordOf(this.#begins);
   }
 
   async append(queued: readonly Queued<Work>[], ask: Ask): Promise<void> {
@@ -429,7 +429,7 @@ export class SharedLog implements Log<Work> {
     this.#state = loadFleetState(stored, given);
     this.#order.clear();
     this.#move(position);
-    this.#turn();
+    this.#touchAll();
     this.#places.clear();
     const goesOn = this.#state.goesOnFrom(before);
     this.#findEnded(before);
@@ -493,7 +493,7 @@ export class SharedLog implements Log<Work> {
     this.#sent.delete(identityOf(record));
     this.#state.take(record);
     // What was plain text before may be secret now.
-    if (this.snapshot.secretParameters !== secretParameters) this.#turn();
+    if (this.snapshot.secretParameters !== secretParameters) this.#touchAll();
     const place = this.#placeOf(record);
     const links = isChange(record) ? record.resources : [];
     for (const link of links) this.#places.set(linkKey(link), place);
@@ -503,9 +503,9 @@ export class SharedLog implements Log<Work> {
   }
 
   /** Every decision so far must be made again. */
-  #turn(): void {
+  #touchAll(): void {
     this.#moment += 1;
-    this.#turned = this.#moment;
+    this.#allTouched = this.#moment;
   }
 
   /** @throws Superseded if a later process runs under the name of this node */
@@ -573,7 +573,7 @@ export class SharedLog implements Log<Work> {
     const keys = links.map(linkKey);
     return () => {
       const isTouched = keys.some((key) => (this.#touched.get(key) ?? 0) > since);
-      return isTouched || this.#turned > since ? overtaken() : undefined;
+      return isTouched || this.#allTouched > since ? overtaken() : undefined;
     };
   }
 

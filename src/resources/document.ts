@@ -210,7 +210,7 @@ export function* loadDocument(
   const find: FindName = (collection, key) => names.get(collection)?.get(key) ?? around?.(collection, key);
   const loaded: Loaded[] = [];
   for (const list of lists) loaded.push(yield* loadList(list, find, mostFaults));
-  const secretive = lists.flatMap((list, at) => mapEntriesIn(list, loaded[at]?.seen));
+  const secretive = lists.flatMap((list, at) => mapEntriesIn(list, loaded[at]?.looked));
   const secretParameters = secretKeys(secretive, declared);
   const { table, faults: sessionFaults } = yield* readSessions(sessionDocument, sessions, find, names);
   const faults = [
@@ -308,7 +308,7 @@ interface Loaded extends Pick<NamedResources, 'collection' | 'fields'> {
   readonly entities: ReadonlyMap<number, ConfiguredEntity>;
   readonly faults: readonly Fault[];
   /** The number of entries that were looked at. */
-  readonly seen: number;
+  readonly looked: number;
 }
 
 function* loadList(
@@ -318,22 +318,22 @@ function* loadList(
 ): Generator<undefined, Loaded> {
   const entities = new Map<number, ConfiguredEntity>();
   const faults: Fault[] = [];
-  let seen = 0;
+  let looked = 0;
   for (const [position, entry] of entries.entries()) {
     const checked = checkEntry(fields, entry, [collection, position], find);
     for (const fault of checked.faults) faults.push(fault);
     if (checked.entry !== undefined) entities.set(position, loadEntity(fields, checked.entry));
-    seen += 1;
+    looked += 1;
     if (faults.length >= mostFaults) break;
     yield;
   }
-  return { collection, fields, entities, faults, seen };
+  return { collection, fields, entities, faults, looked };
 }
 
 /** What can be secret in the entries that were looked at, also in wrong ones: no fault hides another one. */
-function mapEntriesIn({ collection, fields, entries }: List, seen?: number): readonly MapEntry[] {
+function mapEntriesIn({ collection, fields, entries }: List, looked?: number): readonly MapEntry[] {
   return entries
-    .slice(0, seen)
+    .slice(0, looked)
     .flatMap((entry, position) => mapEntries(fields.all, entry, [collection, position]));
 }
 

@@ -211,10 +211,10 @@ async function findOut(effect: Effect, flight: Flight, call: Call): Promise<Effe
     // Read before `inspect` is called. If `apply` settles during `inspect`, the answer may be older than the effect.
     const before = call.ending;
     if (isKnown(before)) return before;
-    const seen = await inspect(effect, flight);
-    const isDoubted = seen === 'in-place' && call.isDoubtful && call.ending === undefined;
-    if (seen === 'in-place' && !isDoubted) return { done: true };
-    if (seen === 'not-in-place' && before === 'unclear') return { done: false, reason: notInPlace };
+    const answer = await inspect(effect, flight);
+    const isDoubted = answer === 'in-place' && call.isDoubtful && call.ending === undefined;
+    if (answer === 'in-place' && !isDoubted) return { done: true };
+    if (answer === 'not-in-place' && before === 'unclear') return { done: false, reason: notInPlace };
     if (isKnown(call.ending)) return call.ending;
     search ??= answerUnknown(effect, flight, call);
     pauses ??= backoff(inspectPauses);

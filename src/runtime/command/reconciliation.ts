@@ -304,8 +304,8 @@ async function makeAsShown(all: readonly (readonly ActingStage[])[], flight: Fli
 async function makeMissing(stages: readonly ActingStage[], flight: Flight): Promise<string | undefined> {
   const ends = byAspect(stages).map((onAspect) => onAspect.at(-1) ?? onAspect[0]);
   const inPlace = await lookBack(ends, async ({ effect }) => {
-    const seen = await inspect(effect, flight);
-    return seen === undefined ? undefined : seen === 'in-place';
+    const answer = await inspect(effect, flight);
+    return answer === undefined ? undefined : answer === 'in-place';
   });
   if (inPlace === undefined) return 'The gateway did not say what is in place.';
   const missing = new Set(

@@ -153,7 +153,7 @@ export class Writer {
 
   /** Makes the plan of a command on the present snapshot, and gives other work its turn between the steps. */
   planInSteps(request: CommandRequest & { readonly planned: Planned }): Promise<Plan> {
-    return this.#inTurns(this.#planning(request), request.signal);
+    return this.#inSteps(this.#planning(request), request.signal);
   }
 
   *#planning(request: CommandRequest & { readonly planned: Planned }): Planning {
@@ -174,7 +174,7 @@ export class Writer {
   }
 
   /** Takes steps, and gives other work its turn between them. */
-  async #inTurns<T>(steps: Generator<undefined, T>, signal: AbortSignal | undefined): Promise<T> {
+  async #inSteps<T>(steps: Generator<undefined, T>, signal: AbortSignal | undefined): Promise<T> {
     for (;;) {
       const { done, value } = steps.next();
       if (done === true) return value;
@@ -233,7 +233,7 @@ export class Writer {
   readonly #ended = (decision: Unaccepted, request: CommandRequest): Execution | Promise<Execution> => {
     if (decision.outcome !== 'refused' || decision[misfit] === undefined) return ended(decision);
     const steps = this.#problemOf(decision, request);
-    return this.#inTurns(steps, request.signal).then((problem) => ({
+    return this.#inSteps(steps, request.signal).then((problem) => ({
       outcome: 'refused',
       problem,
       events: [],

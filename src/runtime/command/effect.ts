@@ -32,8 +32,6 @@ type CallState = 'awaited' | 'unknown' | 'done' | 'closed' | 'abandoned';
 class Call {
   state: CallState = 'awaited';
   ending: Ending;
-  /** Whether another call may make the same change, so that `in-place` says nothing of this one. */
-  isDoubtful = false;
   #wake: (() => void) | undefined;
 
   constructor(ending?: Ending) {
@@ -72,7 +70,6 @@ export async function carryOut(effect: Effect, flight: Flight): Promise<EffectOu
   flight.throwIfAbandoned();
   const ended = flight.runtime.instruments?.effect(effect);
   const call = new Call();
-  call.isDoubtful = flight.runtime.hasLeftover(effect.resource);
   await withDeadline(flight, async (context) => {
     call.end(await endingOf(effect, context, flight, call));
     if (call.state === 'abandoned') flight.callEnded();
@@ -207,19 +204,25 @@ const notInPlace = 'The gateway did not confirm the change, and then said that t
 async function findOut(effect: Effect, flight: Flight, call: Call): Promise<EffectOutcome> {
   let search: AbortSignal | undefined;
   let pauses: ReturnType<typeof backoff> | undefined;
+  let mayDoubt = true;
   for (;;) {
     // Read before `inspect` is called. If `apply` settles during `inspect`, the answer may be older than the effect.
     const before = call.ending;
     if (isKnown(before)) return before;
     const answer = await inspect(effect, flight);
-    const isDoubted = answer === 'in-place' && call.isDoubtful && call.ending === undefined;
+    // What is in place may be the work of another call. This one can still do the same, unless it has ended.
+    const isDoubted: boolean =
+      answer === 'in-place' &&
+      mayDoubt &&
+      call.ending === undefined &&
+      flight.runtime.hasLeftover(effect, flight.id);
     if (answer === 'in-place' && !isDoubted) return { done: true };
     if (answer === 'not-in-place' && before === 'unclear') return { done: false, reason: notInPlace };
     if (isKnown(call.ending)) return call.ending;
     search ??= answerUnknown(effect, flight, call);
     pauses ??= backoff(inspectPauses);
     const pauseMs = isDoubted ? longestDoubtMs : pauses.next().value;
-    if (isDoubted) call.isDoubtful = false;
+    mayDoubt &&= !isDoubted;
     if (call.ending === before) await call.pause(flight.runtime.clock, pauseMs, search);
     // An answer that is there when the interface closes still counts. After an abandonment none does: other commands
     // may use the resources by now.

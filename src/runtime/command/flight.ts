@@ -98,8 +98,8 @@ export interface Runtime extends Ground {
   readonly foldCrossing: (commandId: string) => void;
   /** The last call of an abandoned command has ended. */
   readonly onCallEnded: (commandId: string) => void;
-  /** Whether a call that nobody waits for may have changed a resource, or may still change it. */
-  readonly hasLeftover: (resource: string) => boolean;
+  /** Whether a call that nobody waits for can put an effect of a command in place. */
+  readonly hasLeftover: (effect: Effect, commandId: string) => boolean;
   /** A call has ended after `inspect` had answered that its effect is in place. */
   readonly onOutrun: (command: Command, effect: Effect) => void;
   /** Refuses other commands on the resources of a flight from now on; gives the signal that ends the search. */

@@ -34,6 +34,7 @@ import type { Command, Flight } from './flight.ts';
 import { Follower, type Task } from './follower.ts';
 import { byAspect, lookBack } from './recovery.ts';
 import {
+  aspectKey,
   aspectOf,
   deletes,
   groupsOf,
@@ -97,11 +98,16 @@ export class Reconciliation {
     ];
   }
 
-  /** Whether a call that nobody waits for may have changed a resource, or may still change it. */
-  hasLeftover(resource: string): boolean {
-    const key = linkKey(ownerOf(resource));
-    return [...this.#leftovers.values()].some(({ effects }) =>
-      effects.some((effect) => linkKey(ownerOf(effect.resource)) === key),
+  /**
+   * Whether a call that nobody waits for can put an effect of a command in place: a call on the same aspect, or one that
+   * makes or deletes the resource. The calls of what a command reconciles itself have ended.
+   */
+  hasLeftover(effect: Effect, commandId: string): boolean {
+    if (this.#leftovers.size === 0 || isIrreversible(effect)) return false;
+    const own = this.#waiting.get(commandId)?.task[0];
+    const aspects = [aspectOf(effect), aspectKey(linkKey(ownerOf(effect.resource)), 'membership')];
+    return [...this.#leftovers].some(
+      ([key, { effects }]) => key !== own && effects.some((each) => aspects.includes(aspectOf(each))),
     );
   }
 
@@ -162,6 +168,9 @@ export class Reconciliation {
         this.#waiting.delete(flight.id);
         // A service that had failed, and was started here, runs.
         flight.runtime.foldCrossing(flight.id);
+        // The try has ended as unknown: the next one sees that all is as shown.
+        if (flight.isUnknown && performed.refusal === undefined)
+          void flight.left.then(() => this.#follower.note([task])());
         return performed;
       });
     };

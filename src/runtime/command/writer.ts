@@ -82,7 +82,7 @@ export class Writer {
       onCallEnded: (id) => {
         this.reconciliation.callEnded(id);
       },
-      hasLeftover: (resource) => this.reconciliation.hasLeftover(resource),
+      hasLeftover: (effect, commandId) => this.reconciliation.hasLeftover(effect, commandId),
       onOutrun: (command, effect) => {
         void this.reconciliation.begin([{ command, effects: [effect], list: 'none' }]);
       },

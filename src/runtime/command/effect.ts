@@ -32,6 +32,8 @@ type CallState = 'awaited' | 'unknown' | 'done' | 'closed' | 'abandoned';
 class Call {
   state: CallState = 'awaited';
   ending: Ending;
+  /** Whether what was in place was not believed for a time, because another call could have done it. */
+  hasDoubted = false;
   #wake: (() => void) | undefined;
 
   constructor(ending?: Ending) {
@@ -79,6 +81,7 @@ export async function carryOut(effect: Effect, flight: Flight): Promise<EffectOu
   try {
     const outcome = await findOut(effect, flight, call);
     call.state = 'done';
+    if (call.hasDoubted && !outcome.done) flight.runtime.onDoubtJustified(flight);
     ended?.(outcome.done ? 'applied' : 'refused');
     return outcome;
   } catch (error) {
@@ -120,7 +123,7 @@ async function endingOf(effect: Effect, context: EffectContext, flight: Flight, 
     return { done: true };
   } catch (cause) {
     const ending = endingWith(cause);
-    const late = lateness[call.state].failed;
+    const late = call.state === 'done' && call.hasDoubted ? anotherHasDone : lateness[call.state].failed;
     const problem = `${when()} at ${effectText(effect, context)}${reasonOf(cause)}`;
     if (ending === 'unclear')
       onError(new HostError(`apply failed${problem}. ${late ?? asksInspect}`, { ...details, cause }));
@@ -136,6 +139,9 @@ function wrongAnswer(answer: unknown, place: string): string {
     'an effect, throw an EffectRefusedError.'
   );
 }
+
+const anotherHasDone =
+  'But the change was in place for a minute, made by the call of an abandoned command, so the change counts as made.';
 
 const asksInspect = 'The library asks inspect for the outcome.';
 
@@ -204,17 +210,16 @@ const notInPlace = 'The gateway did not confirm the change, and then said that t
 async function findOut(effect: Effect, flight: Flight, call: Call): Promise<EffectOutcome> {
   let search: AbortSignal | undefined;
   let pauses: ReturnType<typeof backoff> | undefined;
-  let mayDoubt = true;
   for (;;) {
     // Read before `inspect` is called. If `apply` settles during `inspect`, the answer may be older than the effect.
     const before = call.ending;
     if (isKnown(before)) return before;
     const answer = await inspect(effect, flight);
-    // What is in place may be the work of another call. This one can still do the same, unless it has ended.
+    // What is in place may be the work of another call. This one can still do the same, or has refused to.
     const isDoubted: boolean =
       answer === 'in-place' &&
-      mayDoubt &&
-      call.ending === undefined &&
+      !call.hasDoubted &&
+      call.ending !== 'unclear' &&
       flight.runtime.hasLeftover(effect, flight.id);
     if (answer === 'in-place' && !isDoubted) return { done: true };
     if (answer === 'not-in-place' && before === 'unclear') return { done: false, reason: notInPlace };
@@ -222,7 +227,7 @@ async function findOut(effect: Effect, flight: Flight, call: Call): Promise<Effe
     search ??= answerUnknown(effect, flight, call);
     pauses ??= backoff(inspectPauses);
     const pauseMs = isDoubted ? longestDoubtMs : pauses.next().value;
-    mayDoubt &&= !isDoubted;
+    call.hasDoubted ||= isDoubted;
     if (call.ending === before) await call.pause(flight.runtime.clock, pauseMs, search);
     // An answer that is there when the interface closes still counts. After an abandonment none does: other commands
     // may use the resources by now.

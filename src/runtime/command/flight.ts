@@ -100,6 +100,8 @@ export interface Runtime extends Ground {
   readonly onCallEnded: (commandId: string) => void;
   /** Whether a call that nobody waits for can put an effect of a command in place. */
   readonly hasLeftover: (effect: Effect, commandId: string) => boolean;
+  /** What was in place was the work of another call: it is taken back when the flight has left its resources. */
+  readonly onDoubtJustified: (flight: Flight) => void;
   /** A call has ended after `inspect` had answered that its effect is in place. */
   readonly onOutrun: (command: Command, effect: Effect) => void;
   /** Refuses other commands on the resources of a flight from now on; gives the signal that ends the search. */

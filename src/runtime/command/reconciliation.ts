@@ -7,7 +7,7 @@
  * each way, the gateway is asked for what is not in place. No event of a command is folded or published: the interface
  * has shown all along what is wanted. What was closed stays closed.
  */
-import { verbOf } from '../../core/change.ts';
+import { verbOf, type Change } from '../../core/change.ts';
 import { linkKey, ownerOf } from '../../core/link.ts';
 import type { Problem } from '../../problem.ts';
 import type { Behind } from '../../resources/command.ts';
@@ -99,15 +99,17 @@ export class Reconciliation {
   }
 
   /**
-   * Whether a call that nobody waits for can put an effect of a command in place: a call on the same aspect, or one that
-   * makes or deletes the resource. The calls of what a command reconciles itself have ended.
+   * Whether a call that nobody waits for can put an effect of a command in place: a call on the same aspect that writes
+   * one of its members, or a call that makes or deletes the resource. The calls of what a command reconciles itself
+   * have ended.
    */
   hasLeftover(effect: Effect, commandId: string): boolean {
     if (this.#leftovers.size === 0 || isIrreversible(effect)) return false;
     const own = this.#waiting.get(commandId)?.task[0];
     const aspects = [aspectOf(effect), aspectKey(linkKey(ownerOf(effect.resource)), 'membership')];
     return [...this.#leftovers].some(
-      ([key, { effects }]) => key !== own && effects.some((each) => aspects.includes(aspectOf(each))),
+      ([key, { effects }]) =>
+        key !== own && effects.some((each) => aspects.includes(aspectOf(each)) && meet(each, effect)),
     );
   }
 
@@ -231,13 +233,13 @@ function waysTo(shown: Snapshot, effects: readonly Effect[], now: number): reado
  */
 function landedOf(effects: readonly Effect[]): readonly (readonly Effect[])[] {
   const counts = new Map<string, number>();
-  let mostOthers = 0;
+  let mostBefore = 0;
   const places = effects.map((effect) => {
     const key = linkKey(ownerOf(effect.resource));
-    const last = counts.get(key) ?? 0;
-    const place = 1 + (deletes(effect) ? Math.max(last, mostOthers) : last);
+    const count = counts.get(key) ?? 0;
+    const place = 1 + (deletes(effect) ? Math.max(count, mostBefore) : count);
     counts.set(key, place);
-    if (!deletes(effect)) mostOthers = Math.max(mostOthers, place);
+    if (!deletes(effect)) mostBefore = Math.max(mostBefore, place);
     return place;
   });
   const most = places.reduce((one, other) => Math.max(one, other), 1);
@@ -264,6 +266,16 @@ function leftBy(effects: readonly Effect[], snapshot: Snapshot, now: number): Sn
     snapshot,
     made.map((effect) => eventOf(effect, now)),
   );
+}
+
+/** Whether two effects on one resource write a member in common. A creation and a deletion write all. */
+function meet(one: Effect, other: Effect): boolean {
+  if (verbOf(one) !== 'update' || verbOf(other) !== 'update') return true;
+  const [names = [], others = []] = [one, other].map((effect) => {
+    const { from, to } = effect as Partial<Change>;
+    return Object.keys({ ...from, ...to });
+  });
+  return names.some((name) => others.includes(name));
 }
 
 /** The event that settles with an effect, as far as a fold reads it: an effect has what its event has. */

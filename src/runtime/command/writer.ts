@@ -83,6 +83,11 @@ export class Writer {
         this.reconciliation.callEnded(id);
       },
       hasLeftover: (effect, commandId) => this.reconciliation.hasLeftover(effect, commandId),
+      onDoubtJustified: ({ left }) => {
+        void left.then(() => {
+          this.reconciliation.retry();
+        });
+      },
       onOutrun: (command, effect) => {
         void this.reconciliation.begin([{ command, effects: [effect], list: 'none' }]);
       },
@@ -344,8 +349,10 @@ export class Writer {
         } catch (error) {
           // The next life recovers the command. A failure of the store has gone to `onError` already.
           if (error instanceof SearchEnded) this.#handOver(flight, error);
-          else if (error instanceof NotJournaled) this.#foldCrossing(id);
-          else this.#ground.onError(error);
+          else {
+            this.#foldCrossing(id);
+            if (!(error instanceof NotJournaled)) this.#ground.onError(error);
+          }
         }
         resolve();
       };

@@ -122,7 +122,7 @@ function answerFaults(passed: readonly Passed[], seen: readonly string[]): reado
 }
 
 /** Steps after which the gateway may refuse to take something back, or an event may be told in two lives. */
-const mayRefuse = /refuse|fail|veto|^store\b|store:/;
+const mayRefuse = /refuse|fail|throw|veto|^store\b|store:/;
 
 /** A command that has failed has changed nothing in the end, but for what was closed. */
 function halfDoneFaults(seen: readonly string[]): readonly string[] {

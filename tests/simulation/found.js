@@ -38,6 +38,8 @@ export const found = {
     ],
   ],
   '--scenarios': [
+    [18_027, 'a judge did not know that a gateway which throws takes nothing back'],
+    [26_434, 'the scripted gateway deleted a server to which a client had come since the decision'],
     [3531, 'an abandoned command was taken in at the next start, and put back what later ones had changed'],
     [4626, 'an abandoned deletion took a filter out of the list of a service that was created since'],
   ],

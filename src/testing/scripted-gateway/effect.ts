@@ -62,6 +62,8 @@ const rows: EffectRows = {
   delete: {
     change(gateway, effect) {
       const [collection, key] = placeOf(effect);
+      // A client may have come since the decision.
+      if (isInUse(gateway, collection, key)) throw new EffectRefusedError('Clients use it.');
       gateway[collection].delete(key);
     },
     isSo(gateway, effect) {
@@ -203,6 +205,16 @@ function withUpdate(thing: ScriptedThing, { from, to }: Update<object>): Scripte
   );
   if (unknown !== undefined) throw new EffectRefusedError(`The gateway has no setting "${unknown}" here.`);
   return { ...thing, settings: takeChange(thing.settings, withWordMap(from), withWordMap(to)) };
+}
+
+/** Whether a service has sessions, or a server connections. */
+function isInUse({ sessions }: LiveGateway, collection: Collection, key: string): boolean {
+  const all = [...sessions.values()];
+  if (collection === 'services') return all.some(({ service }) => service === key);
+  return (
+    collection === 'servers' &&
+    all.some(({ connections }) => [...connections.values()].some(({ server }) => server === key))
+  );
 }
 
 /** Whether a connection is open, and on the server. */

@@ -131,6 +131,7 @@ const patience = 3;
  * The gateway fails only on request: by a script for the next calls, or by probabilities and a seed. Without a script
  * `inspect` compares the effect with the state. An update is in place if the changed settings have their new values. A
  * closed session stays closed, also if a later session has its id. Logs are flushed once for each command.
+ * What clients use is not deleted.
  *
  * @param options - the initial state and the faults
  * @returns the gateway

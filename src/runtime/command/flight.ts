@@ -55,7 +55,7 @@ export interface Progress {
   readonly takingBack?: { readonly part: number; readonly of: number };
 }
 
-/** The position of a settlement in its command. @internal */
+/** Which settlement of its command: that of a part, or the last one. @internal */
 export type PartOrEnd =
   /** One of several settlements; more follow. */
   | ({ readonly at: 'group' } & Progress)
@@ -372,7 +372,8 @@ function closingOf(effect: Effect, { sessions: table }: Snapshot): Closed {
 function doneText(position: PartOrEnd): string {
   if (position.at === 'end') return position.refusal ?? 'The gateway made the change.';
   const { done, of, takingBack } = position;
-  return `Only ${String(done)} of ${String(of)} parts are done${takingBack === undefined ? '' : ', and are being taken back'}.`;
+  const back = takingBack === undefined ? '' : ', and are being taken back';
+  return `Only ${String(done)} of ${String(of)} parts are done${back}.`;
 }
 
 /** The event for a command whose outcome was unknown and that turned out to have failed. */

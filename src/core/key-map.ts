@@ -1,5 +1,5 @@
 /**
- * A persistent map from texts to numbers, made for few changes of many entries. The next map shares the entries, and
+ * A persistent map from texts to values, made for few changes of many entries. The next map shares the entries, and
  * keeps its changes beside them. After many changes, the entries are copied.
  */
 
@@ -7,28 +7,27 @@
 const mostChanges = 128;
 
 /**
- * A map from texts to numbers. Never changes: a change gives another map.
+ * A map from texts to values. Never changes: a change gives another map.
  *
  * @internal
  */
-export class KeyMap implements Iterable<readonly [key: string, value: number]> {
-  readonly #entries: ReadonlyMap<string, number>;
+export class KeyMap<V extends NonNullable<unknown> = number> implements Iterable<
+  readonly [key: string, value: V]
+> {
+  readonly #entries: ReadonlyMap<string, V>;
   /** The values of the changed entries; `undefined` for an entry that is gone. */
-  readonly #changes: ReadonlyMap<string, number | undefined>;
+  readonly #changes: ReadonlyMap<string, V | undefined>;
 
-  private constructor(
-    entries: ReadonlyMap<string, number>,
-    changes: ReadonlyMap<string, number | undefined> = none,
-  ) {
+  private constructor(entries: ReadonlyMap<string, V>, changes: ReadonlyMap<string, V | undefined> = none) {
     this.#entries = entries;
     this.#changes = changes;
   }
 
-  static of(entries: Iterable<readonly [key: string, value: number]>): KeyMap {
-    return new KeyMap(new Map(entries));
+  static of<V extends NonNullable<unknown>>(entries: Iterable<readonly [key: string, value: V]>): KeyMap<V> {
+    return new KeyMap<V>(new Map(entries));
   }
 
-  get(key: string): number | undefined {
+  get(key: string): V | undefined {
     // Most maps have no changes.
     return this.#changes.size > 0 && this.#changes.has(key) ? this.#changes.get(key) : this.#entries.get(key);
   }
@@ -37,20 +36,20 @@ export class KeyMap implements Iterable<readonly [key: string, value: number]> {
     return this.get(key) !== undefined;
   }
 
-  with(key: string, value: number): KeyMap {
+  with(key: string, value: V): KeyMap<V> {
     return this.#withChange(key, value);
   }
 
-  without(key: string): KeyMap {
+  without(key: string): KeyMap<V> {
     return this.has(key) ? this.#withChange(key, undefined) : this;
   }
 
-  *[Symbol.iterator](): Generator<readonly [key: string, value: number], void, undefined> {
+  *[Symbol.iterator](): Generator<readonly [key: string, value: V], void, undefined> {
     for (const entry of this.#entries) if (!this.#changes.has(entry[0])) yield entry;
     for (const [key, value] of this.#changes) if (value !== undefined) yield [key, value];
   }
 
-  #withChange(key: string, value: number | undefined): KeyMap {
+  #withChange(key: string, value: V | undefined): KeyMap<V> {
     const changes = new Map(this.#changes);
     // An entry that comes again is the last one.
     changes.delete(key);
@@ -58,7 +57,7 @@ export class KeyMap implements Iterable<readonly [key: string, value: number]> {
     return changes.size > mostChanges ? this.#flattened(changes) : new KeyMap(this.#entries, changes);
   }
 
-  #flattened(changes: ReadonlyMap<string, number | undefined>): KeyMap {
+  #flattened(changes: ReadonlyMap<string, V | undefined>): KeyMap<V> {
     const entries = new Map(this.#entries);
     for (const [key, value] of changes) {
       entries.delete(key);

@@ -12,7 +12,14 @@ import type { Entry } from '../resources/history.ts';
 import { foldKnown, namedResources, type AdminEvent } from '../resources/index.ts';
 import { interfaceShape } from '../resources/mode.ts';
 import { Entries, entryShape } from '../runtime/journal/entries.ts';
-import { configured, isEarlier, isEmpty, outdated } from '../runtime/journal/journal-state.ts';
+import {
+  birthsShape,
+  configured,
+  isEarlier,
+  isEmpty,
+  outdated,
+  storedOf,
+} from '../runtime/journal/journal-state.ts';
 import { drawLife } from '../runtime/journal/life.ts';
 import { intentMembers, isWhole, natural, settlementMembers, type Open } from '../runtime/journal/record.ts';
 import { storedSecretParameters } from '../runtime/journal/stored-secret.ts';
@@ -110,6 +117,7 @@ const stateShape = z.object({
   /** Services have listeners here only if a node has created them. */
   document: z.custom<GatewayDocument>(isDocument),
   interface: interfaceShape,
+  births: birthsShape,
   /** What nodes have made of the listeners of other services. */
   listeners: z.array(listenerChangeShape),
   open: z.array(commandShape),
@@ -311,6 +319,7 @@ export class FleetState {
       versions: versionsOf(this.#snapshot),
       document: this.#document(),
       interface: own,
+      births: this.#snapshot.births.toJSON(),
       listeners: [...this.#listeners.changes],
       open: [...this.#unsettled.open],
       abandoned: [...this.#unsettled.abandoned],
@@ -409,7 +418,7 @@ export function endRecord(
 
 /** The state of a fleet that begins with the configuration of a host. */
 function begun(given: Snapshot): Snapshot {
-  const plain = configured(given, { ...given, document: toConfiguration(given), revision: 0 });
+  const plain = configured(given, { ...given, ...storedOf(given), revision: 0 });
   return Object.freeze({ ...plain, epoch: given.epoch === '' ? drawLife() : given.epoch });
 }
 

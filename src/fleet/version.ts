@@ -95,9 +95,8 @@ export function withFleetVersions(
     return present;
   });
   const aligned = withModeOf(fleet, withListenersOf(fleet, same, revised));
-  return aligned === given || aligned.revision === revision
-    ? aligned
-    : Object.freeze({ ...aligned, revision });
+  const born = aligned.births === now.births ? aligned : Object.freeze({ ...aligned, births: now.births });
+  return born === given || born.revision === revision ? born : Object.freeze({ ...born, revision });
 }
 
 /** Gives services of a node the listeners of the fleet, which are the same ones in the order of the fleet. */

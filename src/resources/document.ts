@@ -18,6 +18,7 @@ import { copyDeferring } from '../json/copy.ts';
 import { parsePointer } from '../json/pointer.ts';
 import { deepFreeze, isArray, isObject, type Json } from '../json/value.ts';
 import { faultsOf, listFaults, type Fault, type Result } from '../problem.ts';
+import { BirthTable } from '../snapshot/birth.ts';
 import { checkEntry, loadEntity, namesIn, reservedFaults } from '../snapshot/entry.ts';
 import { assertSecretParameters, entriesOf, isSecretIn, secretKeys } from '../snapshot/secret-parameter.ts';
 import {
@@ -234,6 +235,7 @@ export function* loadDocument(
       const services = entriesIn(document, 'services') as readonly unknown[] as readonly ServiceDocument[];
       members['sessions'] = withTotals(table, totalsOf(services));
       members['draining'] = loaded.flatMap(({ entities }) => [...entities.values()].filter(drains)).length;
+      members['births'] = BirthTable.none;
       return Object.freeze(members) as unknown as Snapshot;
     },
   };

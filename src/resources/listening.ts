@@ -27,7 +27,7 @@ import { deepFreeze, sameJson, type Json, type JsonObject } from '../json/value.
 import { fail, ok, problem, problemOf, quoted, type Problem, type Result } from '../problem.ts';
 import { checkEntry, reservedFaults } from '../snapshot/entry.ts';
 import { isSecretIn } from '../snapshot/secret-parameter.ts';
-import { linkOf, nameFinder, replace } from '../snapshot/state.ts';
+import { find, linkOf, nameFinder, replace, withBirth, withoutBirth } from '../snapshot/state.ts';
 import { listenerFields, representListener, type Listener } from './listener.ts';
 import { withoutMarks } from '../core/change.ts';
 import { leadingBack } from './shared/change-effect.ts';
@@ -104,27 +104,31 @@ const events: EventTable<Snapshot, ListenerEvent> = {
       return refused(snapshot, notAsCreated('listener', listener.name, link), resourcesOf(found.value));
     },
     // A change of the service also where its own document has the listener: the nodes of a fleet then have one version.
-    evolve: (snapshot, { service, listener, to: definition }, fold) =>
-      replace(snapshot, services, service, fold, (before) => ({
-        ...before,
-        listeners:
-          listenerOf(before, listener) === undefined
-            ? deepFreeze([
-                ...before.listeners,
-                withoutMarks(definition as object as JsonObject) as object as Listener,
-              ])
-            : before.listeners,
-      })),
+    evolve(snapshot, event, fold) {
+      const { service, listener, to } = event;
+      const definition = withoutMarks(to as object as JsonObject) as object as Listener;
+      const before = find(snapshot, services, service);
+      const isThere = before === undefined || listenerOf(before, listener) !== undefined;
+      const next = replace(snapshot, services, service, fold, (present) => ({
+        ...present,
+        listeners: isThere ? present.listeners : deepFreeze([...present.listeners, definition]),
+      }));
+      return isThere ? next : withBirth(next, event, fold);
+    },
   },
   'listener.deleted': {
     origin: 'command',
     effect: 'listener.delete',
     revert: (snapshot, { service, from }, context) => createListener(snapshot, service, from, context),
-    evolve: (snapshot, { service, listener }, fold) =>
-      replace(snapshot, services, service, fold, (before) => ({
-        ...before,
-        listeners: Object.freeze(before.listeners.filter(({ name }) => nameKey(name) !== listener)),
-      })),
+    evolve: (snapshot, { resource, service, listener }, fold) =>
+      withoutBirth(
+        replace(snapshot, services, service, fold, (before) => ({
+          ...before,
+          listeners: Object.freeze(before.listeners.filter(({ name }) => nameKey(name) !== listener)),
+        })),
+        resource,
+        fold,
+      ),
   },
 };
 

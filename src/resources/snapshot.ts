@@ -3,6 +3,7 @@
  */
 import { IndexedCollection, type Collection, type Entity, type Named } from '../core/collection.ts';
 import type { Context } from '../core/decision.ts';
+import type { Births } from '../snapshot/birth.ts';
 import { IndexedSessionTable, type Session, type SessionTable } from '../snapshot/session/table.ts';
 import { notOurs } from '../snapshot/state.ts';
 import type { Filter } from './filter.ts';
@@ -59,6 +60,8 @@ export interface Snapshot {
   readonly sessionsIncomplete?: true;
   /** The number of services and servers that drain: those with the setting `drain`. */
   readonly draining: number;
+  /** The commands that have made the resources. */
+  readonly births: Births;
 }
 
 /**

@@ -32,7 +32,17 @@ import { type SecretPorts, type Sealed, passwordFault, unsealable } from '../cor
 import * as shape from '../core/shape.ts';
 import type { TimeFormat } from '../core/time.ts';
 import { collectionRoute, collectionVersion, commandRoute, type KindRoute } from './shared/route.ts';
-import { collectionOf, find, linkOf, nameFinder, put, remove, replace } from '../snapshot/state.ts';
+import {
+  collectionOf,
+  find,
+  linkOf,
+  nameFinder,
+  put,
+  remove,
+  replace,
+  withBirth,
+  withoutBirth,
+} from '../snapshot/state.ts';
 import { assertInputs, users, type Snapshot } from './snapshot.ts';
 import type { About, Kind } from './shared/kind.ts';
 import { assertName, lookUp, notFound } from './shared/look-up.ts';
@@ -127,22 +137,32 @@ const events: EventTable<Snapshot, UserEvent> = {
   'user.created': {
     origin: 'command',
     revert: revertCreation,
-    evolve(snapshot, { user: key, name, password }, fold) {
+    evolve(snapshot, event, fold) {
+      const { user: key, name, password } = event;
       if (snapshot.users.find(key) !== undefined) return snapshot;
       const settings = Object.freeze({ password });
       const version = nextVersion(initialVersion, fold);
-      return put(snapshot, users, Object.freeze({ name, key, version, settings }), fold);
+      return withBirth(
+        put(snapshot, users, Object.freeze({ name, key, version, settings }), fold),
+        event,
+        fold,
+      );
     },
   },
   'user.updated': {
     origin: 'command',
     // The event does not contain the old hash: a password that was replaced must not come back.
     revert: 'irreversible',
-    evolve: (snapshot, { user, password }, fold) =>
-      replace(snapshot, users, user, fold, (before) => ({
+    evolve(snapshot, event, fold) {
+      const { user, password } = event;
+      const next = replace(snapshot, users, user, fold, (before) => ({
         ...before,
         settings: Object.freeze({ password }),
-      })),
+      }));
+      return next === snapshot
+        ? snapshot
+        : withBirth(next, { ...event, resource: placeOfPassword(event.resource) }, fold);
+    },
   },
   'user.rehashed': {
     origin: 'command',
@@ -158,9 +178,25 @@ const events: EventTable<Snapshot, UserEvent> = {
   'user.deleted': {
     origin: 'command',
     revert: 'irreversible',
-    evolve: (snapshot, { user }, fold) => remove(snapshot, users, user, fold),
+    evolve: (snapshot, { user, resource }, fold) =>
+      withoutBirth(remove(snapshot, users, user, fold), resource, fold),
   },
 };
+
+function placeOfPassword(link: string): string {
+  return `${link}/password`;
+}
+
+/**
+ * Which password a user has: the id of the command that has set it. A new hash of the same password is the same.
+ * `undefined` for a user of the first document.
+ *
+ * @internal
+ */
+export function passwordOf({ births }: Snapshot, name: string): string | undefined {
+  const link = linkTo('users', name);
+  return births.of(placeOfPassword(link)) ?? births.of(link);
+}
 
 function represent(user: User, times: TimeFormat): object {
   return representFields(fields, { rest: user, settings: user.settings, times });

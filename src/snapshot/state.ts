@@ -6,10 +6,11 @@ import { Immer, type Draft } from 'immer';
 
 import { IndexedCollection, type Collection, type Entity, type Named } from '../core/collection.ts';
 import { initialVersion, latest, nextVersion, type Version } from '../core/version.ts';
-import type { FoldContext } from '../core/decision.ts';
+import type { EventBase, FoldContext } from '../core/decision.ts';
 import { linkTo, parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
 import type { FindName } from '../core/reference.ts';
+import { BirthTable, type Births } from './birth.ts';
 import type { TableChange } from './session/session-index.ts';
 import { IndexedSessionTable, type SessionTable } from './session/table.ts';
 
@@ -24,6 +25,7 @@ export interface State {
   readonly sessions: SessionTable;
   readonly sessionsIncomplete?: true;
   readonly draining: number;
+  readonly births: Births;
 }
 
 /** The collections whose resources can drain. */
@@ -212,13 +214,31 @@ export function openOn(state: Pick<State, 'sessions'>, collection: string, key: 
 function withMember<S extends State>(
   state: S,
   member: string,
-  value: SessionTable | Collection<Entity> | State['draining'],
+  value: SessionTable | Collection<Entity> | State['draining'] | Births,
   fold: FoldContext,
 ): S {
   if (Object.isFrozen(state)) return { ...state, [member]: value };
   (state as unknown as Record<string, unknown>)[member] = value;
   fold.batch.count();
   return state;
+}
+
+/** Notes that the command of an event has made its resource. @internal */
+export function withBirth<S extends State>(state: S, event: EventBase, fold: FoldContext): S {
+  return withBirths(state, birthsOf(state).with(event), fold);
+}
+
+/** Forgets who has made a resource and what belongs to it. @internal */
+export function withoutBirth<S extends State>(state: S, link: string, fold: FoldContext): S {
+  return withBirths(state, birthsOf(state).without(link), fold);
+}
+
+function withBirths<S extends State>(state: S, births: BirthTable, fold: FoldContext): S {
+  return births === state.births ? state : withMember(state, 'births', births, fold);
+}
+
+function birthsOf({ births }: State): BirthTable {
+  return births instanceof BirthTable ? births : refuse();
 }
 
 /** Removes the resource with a key. Gives the same snapshot if the resource is gone. @internal */

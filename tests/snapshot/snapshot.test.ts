@@ -289,7 +289,8 @@ describe('a snapshot in a console', () => {
         '  monitors: Collection(3) [ "Main Monitor", "Idle Monitor", "Failed Monitor" ],',
         '  filters: Collection(3) [ "Hint", "Query Log", "Spare" ],',
         '  sessions: SessionTable(3) { total: 11, "my-service": 2, "bare-service": 1 },',
-        '  draining: 2',
+        '  draining: 2,',
+        '  births: Births(0) []',
         '}',
       ].join('\n'),
     ]);

@@ -37,6 +37,8 @@ import {
   nameFinder,
   put,
   remove,
+  withBirth,
+  withoutBirth,
   withSessions,
   type ConfiguredEntity,
   type State,
@@ -203,15 +205,15 @@ function eventRows<S extends State>(
       const link = linkOf(collection, thing);
       return refused(snapshot, notAsCreated(kind, thing.name, link), [link]);
     },
-    evolve(snapshot: S, { [kind]: key = '', to: definition = {} }: Defined, fold: FoldContext): S {
+    evolve(snapshot: S, event: Defined, fold: FoldContext): S {
+      const { [kind]: key = '', to: definition = {} } = event;
       if (find(snapshot, named, key) !== undefined) return snapshot;
       // Also of a redacted event: without its secrets.
       const entry = withoutMarks(definition);
       assertText(entry['name'], 'The name of a created resource');
       const thing = Object.freeze(loadEntity(named.fields, entry, nextVersion(initialVersion, fold)));
-      const next = withSessions(put(snapshot, named, thing, fold), fold, (table, within) =>
-        table.withKey(collection, key, within),
-      );
+      const born = withBirth(put(snapshot, named, thing, fold), event, fold);
+      const next = withSessions(born, fold, (table, within) => table.withKey(collection, key, within));
       return relinked(named, next, withoutLinks(named, thing), thing.settings, fold);
     },
   };
@@ -228,10 +230,10 @@ function eventRows<S extends State>(
     evolve(snapshot: S, { [kind]: key = '' }: Defined, fold: FoldContext): S {
       const thing = find(snapshot, named, key);
       if (thing === undefined) return snapshot;
-      const gone = withSessions(remove(snapshot, named, key, fold), fold, (table, within) =>
-        table.withoutKey(collection, key, within),
-      );
-      const next = detachAll(gone, kinds, collection, linkOf(collection, thing), fold);
+      const link = linkOf(collection, thing);
+      const removed = withoutBirth(remove(snapshot, named, key, fold), link, fold);
+      const gone = withSessions(removed, fold, (table, within) => table.withoutKey(collection, key, within));
+      const next = detachAll(gone, kinds, collection, link, fold);
       return relinked(named, next, thing.settings, withoutLinks(named, thing), fold);
     },
   };

@@ -137,7 +137,7 @@ export class Writer {
     });
     if (decision.outcome === 'refused') return decision;
     const changes = decision.outcome === 'accepted' ? decision : undefined;
-    const why = misfitOf(mark, changes, { command: digits(), life, revision: snapshot.revision });
+    const why = misfitOf(mark, changes, { command: digits(), life, snapshot });
     if (why !== undefined)
       return { ...refused(snapshot, problem('precondition-failed', why), decision.resources), [misfit]: why };
     if (changes !== undefined && openedUpTo !== undefined) assertCovered(changes, snapshot, openedUpTo);

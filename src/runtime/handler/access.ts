@@ -26,6 +26,7 @@ import {
   type Result,
 } from '../../problem.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
+import { passwordOf } from '../../resources/user.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { answerInTime } from '../host/waiting.ts';
 import { callHost } from '../host/guard.ts';
@@ -195,12 +196,13 @@ function isPrincipal(value: unknown): value is Principal {
 }
 
 /**
- * Whether an admin user was neither deleted nor given another password: each of these gives the name another version,
- * or none. A new hash of the same password does not. A caller who is no admin user is the same.
+ * Whether an admin user was neither deleted nor given another password. A new hash of the same password is no other
+ * password. A caller who is no admin user is the same.
  */
 function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boolean {
   if (now.users === before.users) return true;
-  return before.users.find(name)?.version.command === now.users.find(name)?.version.command;
+  const [known, user] = [before.users.find(name), now.users.find(name)];
+  return (known === undefined) === (user === undefined) && passwordOf(before, name) === passwordOf(now, name);
 }
 
 /** How a caller wants to use a route. */

@@ -20,6 +20,7 @@ import {
   toConfiguration,
   type GatewayDocument,
 } from '../../resources/document.ts';
+import { BirthTable } from '../../snapshot/birth.ts';
 import { IndexedSessionTable } from '../../snapshot/session/table.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { Entries, entryShape } from './entries.ts';
@@ -39,12 +40,16 @@ import { Unsettled, type UnsettledCommands } from './unsettled.ts';
 /** The format of states, and of the records behind them. */
 const presentFormat = 2;
 
+/** Births in a state. @internal */
+export const birthsShape = z.record(z.string(), z.string());
+
 /** The compacted form of the records: the members of {@link JournalState}, as plain JSON. */
 const stateShape = z.object({
   format: z.literal(presentFormat),
   revision: natural,
   document: z.custom<GatewayDocument>((value: unknown) => isObject((value ?? null) as Json)),
   interface: interfaceShape,
+  births: birthsShape,
   open: z.readonly(z.array(openShape)),
   /** The abandoned commands without a last settlement. */
   abandoned: z.readonly(z.array(openShape)),
@@ -130,6 +135,7 @@ export class JournalState {
       revision: this.#revision,
       document: toConfiguration(this.#snapshot),
       interface: this.#snapshot.interface,
+      births: this.#snapshot.births.toJSON(),
       open,
       abandoned,
       entries: this.entries.all,
@@ -154,7 +160,7 @@ export function loadState(
   given: Snapshot,
 ): JournalState {
   if (isEmpty({ state, records }))
-    return new JournalState(configured(given, { ...given, document: toConfiguration(given) }));
+    return new JournalState(configured(given, { ...given, ...storedOf(given) }));
   const stored = parseState(state);
   const { open, abandoned, entries, deleted } = stored;
   const loaded = new JournalState(configured(given, stored), {
@@ -195,6 +201,11 @@ export function withoutSessions(snapshot: Snapshot): Snapshot {
   return Object.freeze({ ...snapshot, sessions: IndexedSessionTable.create(new Map(), new Map()) });
 }
 
+/** What a store keeps of a snapshot besides the mode and the revision. @internal */
+export function storedOf(snapshot: Snapshot): Pick<State, 'document' | 'births'> {
+  return { document: toConfiguration(snapshot), births: snapshot.births.toJSON() };
+}
+
 /**
  * The snapshot of a stored document and mode, with everything that belongs to the process from the given snapshot.
  *
@@ -202,10 +213,21 @@ export function withoutSessions(snapshot: Snapshot): Snapshot {
  */
 export function configured(
   given: Snapshot,
-  { document, interface: own, revision }: Pick<State, 'document' | 'interface' | 'revision'>,
+  {
+    document,
+    interface: own,
+    births,
+    revision,
+  }: Pick<State, 'document' | 'interface' | 'births' | 'revision'>,
 ): Snapshot {
   const configuration = createSnapshot(document);
-  return Object.freeze({ ...configuration, ...processOf(given), interface: deepFreeze(own), revision });
+  return Object.freeze({
+    ...configuration,
+    ...processOf(given),
+    interface: deepFreeze(own),
+    births: BirthTable.from(births),
+    revision,
+  });
 }
 
 /** What belongs to the process, and is always taken from the given snapshot. */

@@ -2,12 +2,14 @@
  * Marks: bind a command to the plan that was shown. The same command with the mark of its plan does what the plan
  * showed, or is refused.
  *
- * A mark binds the members of settings that change, that a secret is set, and where sessions or connections close. It
- * does not list them: on a busy service the list differs at each moment, and no such plan could be carried out.
- * Instead, the mark has an instant, and what has opened after that instant stays open.
+ * A mark binds the resources by their births, not by their names; the members of settings that change; that a secret
+ * is set; and where sessions or connections close. It does not list what closes: on a busy service the list differs at
+ * each moment, and no such plan could be carried out. Instead, the mark has an instant, and what has opened after that
+ * instant stays open.
  */
 import { pruned } from '../../core/change.ts';
 import type { EventsAndEffects } from '../../core/decision.ts';
+import { linkKey } from '../../core/link.ts';
 import { isTextList } from '../../core/reference.ts';
 import { isObject, type Json, type JsonObject } from '../../json/value.ts';
 import { closings, fieldsOf, type AdminEvent, type Effect } from '../../resources/index.ts';
@@ -43,9 +45,12 @@ export interface MarkScope {
   readonly command: string;
   /** The life of the interface. */
   readonly life: string;
-  /** The present revision. */
-  readonly revision: number;
+  /** The snapshot on which the decision was made. */
+  readonly snapshot: Snapshot;
 }
+
+/** What a decision changes, and the resources that it rests on. */
+type Changes = EventsAndEffects<AdminEvent, Effect> & { readonly resources: readonly string[] };
 
 /**
  * Explains why a decision is not what the plan of a mark showed.
@@ -59,8 +64,8 @@ export interface MarkScope {
  */
 export function misfitOf(
   mark: Mark,
-  decision: EventsAndEffects<AdminEvent, Effect> | undefined,
-  { command, life, revision }: MarkScope,
+  decision: Changes | undefined,
+  { command, life, snapshot }: MarkScope,
 ): string | undefined {
   if (mark.command !== command) return foreign;
   if (decision === undefined) return undefined;
@@ -68,8 +73,8 @@ export function misfitOf(
   const closed =
     instant === undefined ? '' : ` The plan closed ${String(instant.items)} sessions or connections.`;
   if (instant !== undefined && instant.life !== life) return `${ofAnotherLife}${closed}`;
-  if (instant !== undefined && instant.revision > revision) return 'No plan has this mark yet.';
-  const now = digestOf(decision);
+  if (instant !== undefined && instant.revision > snapshot.revision) return 'No plan has this mark yet.';
+  const now = digestOf(decision, snapshot);
   const isShown = closes(decision)
     ? now === mark.digest && instant !== undefined
     : now.slice(0, half) === mark.digest.slice(0, half);
@@ -112,12 +117,8 @@ export function parseMark(text: string): Mark | undefined {
  *
  * @internal
  */
-export function markOf(
-  changes: EventsAndEffects<AdminEvent, Effect>,
-  command: string,
-  instant: Instant,
-): Mark {
-  const mark = { command, digest: digestOf(changes) };
+export function markOf(changes: Changes, snapshot: Snapshot, command: string, instant: Instant): Mark {
+  const mark = { command, digest: digestOf(changes, snapshot) };
   return closes(changes) ? { ...mark, instant } : mark;
 }
 
@@ -153,12 +154,22 @@ export function assertCovered(
 /** The number of digits of each half of a digest. */
 const half = 16;
 
-/** Gives the digits of what a plan shows. */
-function digestOf({ events, closing }: EventsAndEffects<AdminEvent, Effect>): string {
+/** Gives the digits of what a plan shows, and of which resources: a later one can be called the same and be equal. */
+function digestOf({ events, closing, resources }: Changes, { births }: Snapshot): string {
   const head = closing && closings[closing.what].headOf(closing);
   const all = [...events, ...(head === undefined ? [] : [head])];
-  const halves = [all.filter((each) => !isClosing(each)), all.filter(isClosing)];
-  return halves.map((each) => sha256(canonicalText(each.map(shown))).slice(0, half)).join('');
+  const links = [...resources, ...all.map(({ resource }) => resource)];
+  const born = Object.fromEntries(
+    links.flatMap((link) => {
+      const birth = births.of(link);
+      return birth === undefined ? [] : [[linkKey(link), birth]];
+    }),
+  );
+  const halves = [
+    [born, ...all.filter((each) => !isClosing(each)).map(shown)],
+    all.filter(isClosing).map(shown),
+  ];
+  return halves.map((each) => sha256(canonicalText(each)).slice(0, half)).join('');
 }
 
 /** Whether a decision closes anything. */

@@ -144,7 +144,7 @@ export function* planning(
   const instant = { life, revision: snapshot.revision, at: Math.trunc(context.now), items };
   return {
     outcome,
-    mark: formatMark(markOf(changes, digits(), instant)),
+    mark: formatMark(markOf({ ...changes, resources: decision.resources }, snapshot, digits(), instant)),
     ...(patch.length === 0 ? {} : { patch: redactSecrets(patch) as unknown as readonly Operation[] }),
     events: firstShown(events).map((event) => redactSecrets(cut(event))),
     effects: firstShown(effects).map((effect) => redactSecrets(cut(effect))),

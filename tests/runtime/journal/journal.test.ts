@@ -226,7 +226,7 @@ async function opening(history: { state?: Json; records?: readonly Json[] }): Pr
   return said;
 }
 
-const none = { open: [], abandoned: [], entries: [], deleted: [] };
+const none = { births: {}, open: [], abandoned: [], entries: [], deleted: [] };
 const initial = { settings: { read_only: false } };
 const emptyState = { format: 2, revision: 0, document: {}, interface: initial, ...none };
 const strange: readonly Json[] = [null, 7, 'x', true, [], [7], [null], {}, -1, 0.5];

@@ -127,7 +127,7 @@ describe('an interface with a store', () => {
       const store = createMemoryStore({
         state: {
           ...{ format: 2, revision, document: {}, interface: { settings: { read_only: false } } },
-          ...{ open: [], abandoned: [], entries: [], deleted: [] },
+          ...{ births: {}, open: [], abandoned: [], entries: [], deleted: [] },
         },
         records,
       });

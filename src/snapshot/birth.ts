@@ -1,0 +1,82 @@
+/**
+ * Births: which command has made what there is. A name can be used again, and a resource can be made again as it was; a
+ * birth comes once. Births are kept beside the definitions: no tag, event or document has them.
+ */
+import type { EventBase } from '../core/decision.ts';
+import { inspectList, inspectMethod } from '../core/inspection.ts';
+import { KeyMap } from '../core/key-map.ts';
+import { linkKey, ownerOf } from '../core/link.ts';
+
+/**
+ * The commands that have made the resources of a snapshot.
+ *
+ * @public
+ */
+export interface Births {
+  /**
+   * The id of the command that has made the resource of a link. Below the link of an admin user, `/password` is the
+   * password that was set since. `undefined` for what the first gateway document has, or if there is nothing.
+   */
+  of(link: string): string | undefined;
+  /** The births as JSON: the ids of the commands by the link, with folded names. */
+  toJSON(): Readonly<Record<string, string>>;
+}
+
+type StoredBirths = ReturnType<Births['toJSON']>;
+
+/**
+ * The implementation of {@link Births}, with the functions that make the next births. Never changes.
+ *
+ * @internal
+ */
+export class BirthTable implements Births {
+  static readonly none = new BirthTable(KeyMap.of<StoredBirths>([]));
+
+  /** By the key of the link of the owner: the births of a service and its listeners. */
+  readonly #births: KeyMap<StoredBirths>;
+
+  private constructor(births: KeyMap<StoredBirths>) {
+    this.#births = births;
+    Object.freeze(this);
+  }
+
+  static from(stored: StoredBirths): BirthTable {
+    const births = new Map<string, StoredBirths>();
+    for (const [key, command] of Object.entries(stored)) {
+      const owner = ownerOf(key);
+      births.set(owner, { ...births.get(owner), [key]: command });
+    }
+    return new BirthTable(KeyMap.of(births));
+  }
+
+  of(link: string): string | undefined {
+    const key = linkKey(link);
+    return this.#births.get(ownerOf(key))?.[key];
+  }
+
+  /** The births after an event that makes its resource. A decision has no command yet. */
+  with({ resource, command }: EventBase): BirthTable {
+    if (command === undefined) return this.without(resource);
+    const key = linkKey(resource);
+    const owner = ownerOf(key);
+    return new BirthTable(this.#births.with(owner, { ...this.#births.get(owner), [key]: command }));
+  }
+
+  /** The births after the end of a resource and of what belongs to it. */
+  without(link: string): BirthTable {
+    const key = linkKey(link);
+    const owner = ownerOf(key);
+    const { [key]: gone, ...rest } = this.#births.get(owner) ?? {};
+    if (key === owner) return this.#births.has(owner) ? new BirthTable(this.#births.without(owner)) : this;
+    return gone === undefined ? this : new BirthTable(this.#births.with(owner, rest));
+  }
+
+  toJSON(): StoredBirths {
+    return Object.assign({}, ...Array.from(this.#births, ([, births]) => births)) as StoredBirths;
+  }
+
+  [inspectMethod](): string {
+    const links = Object.keys(this.toJSON());
+    return inspectList('Births', links.length, links);
+  }
+}

@@ -29,6 +29,8 @@ export interface Asked extends ClientCommand {
 export type Shown = Extract<Plan, { readonly mark: string }> & {
   /** The epoch of the life in which it was shown. */
   readonly epoch: string;
+  /** The revisions of what was shown when the client asked for the plan, and when it was answered. */
+  readonly revisions: readonly [asked: number, answered: number];
 };
 
 /** An entity tag, as a client has read it. */

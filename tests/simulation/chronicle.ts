@@ -67,6 +67,16 @@ export class Chronicle {
       .map(({ revision, event: { actor } }) => ({ revision, ...(actor === undefined ? {} : { actor }) }));
   }
 
+  /** The links of what others than a client have made after a revision, and before the client has changed anything. */
+  madeBefore(actor: string, after: number): readonly string[] {
+    const own = this.#changes.findIndex(({ event }) => event.actor === actor);
+    return this.#changes
+      .slice(0, own === -1 ? undefined : own)
+      .flatMap(({ revision, event }) =>
+        revision > after && event.type.endsWith('.created') ? [event.resource.toLowerCase()] : [],
+      );
+  }
+
   /** The links of what was deleted after a time. */
   deletedSince(at: number): readonly string[] {
     return this.#changes.flatMap(({ event }) =>

@@ -66,7 +66,8 @@ export class Planner {
     if (this.#plans.length > 0 && random.chance(0.5)) return this.#send(admin);
     const command = random.chance(0.1) ? maintenanceCommand(random) : anyCommand(random, number);
     const made = admin.plan(command.step);
-    const plan = { ...made, epoch: admin.snapshot.epoch };
+    const { epoch, revision } = admin.snapshot;
+    const plan = { ...made, epoch, revisions: [revision, revision] as const };
     if (plan.outcome !== 'refused')
       this.#plans.push({ command, plan, covered: coveredBy(command, admin.snapshot) });
     return undefined;
@@ -118,10 +119,10 @@ export class Planner {
       principal: { name: 'planner' },
     };
     const prefer = this.random.chance(0.5) ? { prefer: 'return=representation' } : {};
-    const { epoch } = admin.snapshot;
+    const { epoch, revision } = admin.snapshot;
     const remember = (made: Shown): void => {
       const request: AdminRequest = { ...asked.request, headers: { ...headers, ...prefer } };
-      const plan = { ...made, epoch };
+      const plan = { ...made, epoch, revisions: [revision, admin.snapshot.revision] as const };
       this.#requests.push({ ...asked, kind: `${asked.kind} with a mark`, request, plan });
     };
     // An interface that has died does not answer.

@@ -125,8 +125,16 @@ function markFaults(
   epoch: string,
 ): readonly string[] {
   const shown = plan.events.map(saidBy);
-  const needless = needlessRefusal(answer, plan, epoch);
+  const isUnknown = plan.epoch !== epoch || isAboutLater(plan, actor, chronicle);
+  const needless = isUnknown ? undefined : needlessRefusal(answer, plan);
   const changes = chronicle.changesBy(actor);
+  const own = changes.flatMap(({ type, resource }) =>
+    type.endsWith('.created') ? [resource.toLowerCase()] : [],
+  );
+  const remade = chronicle.madeBefore(actor, plan.revisions[1]).filter((link) => !own.includes(link));
+  const isLater = ({ resource }: AdminEvent): boolean =>
+    remade.some((link) => `${resource.toLowerCase()}/`.startsWith(`${link}/`));
+  const later = plan.epoch === epoch ? changes.filter(isWhole).filter(isLater) : [];
   const done = changes.map(saidBy);
   const strays = done.filter((each) => !shown.includes(each));
   // A closing with a mark may have nothing left to close.
@@ -134,6 +142,9 @@ function markFaults(
   const isPart = answer.outcome === 'done' && done.length > 0 && made !== wanted;
   const isUnasked = answer.code === 'precondition-failed' && done.length > 0;
   return [
+    ...later.map(
+      ({ resource }) => `${kind} of ${actor} has changed ${resource}, which was made since its plan`,
+    ),
     ...strays.map((each) => `${kind} of ${actor} has made ${each}, which its plan did not show`),
     ...(isPart ? [`${kind} of ${actor} was answered with a success, and a part of it was made`] : []),
     ...(isUnasked ? [`${kind} of ${actor} was refused for its mark, and has made something`] : []),
@@ -143,12 +154,17 @@ function markFaults(
   ];
 }
 
+/** Whether what a plan names may have been made since in this life: a later resource can be as the earlier one was. */
+function isAboutLater(plan: Shown, actor: string, chronicle: Chronicle): boolean {
+  const text = JSON.stringify(plan.events).toLowerCase();
+  return chronicle.madeBefore(actor, plan.revisions[0]).some((link) => text.includes(`${link}"`));
+}
+
 /** Why a plan that no longer held would have held, by the plan of the refusal. */
-function needlessRefusal({ code, now }: Answer, plan: Shown, epoch: string): string | undefined {
+function needlessRefusal({ code, now }: Answer, plan: Shown): string | undefined {
   if (code !== 'precondition-failed' || now === undefined) return undefined;
   if (now.outcome === 'refused') return `it would be refused with ${now.problem.code}`;
   if (now.outcome === 'unchanged') return 'it would change nothing';
-  if (plan.epoch !== epoch && !plan.events.every(isWhole)) return undefined;
   // What has closed by itself needs no closing.
   const isCompared = now.events.every(isWhole) ? isWhole : () => true;
   const [shown, again] = [plan, now].map(({ events }) =>

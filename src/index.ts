@@ -15,7 +15,6 @@ export {
 } from './resources/document.ts';
 export { loadSnapshot } from './runtime/read/load-snapshot.ts';
 export type { Snapshot } from './resources/snapshot.ts';
-export type { Births } from './snapshot/birth.ts';
 export type { SessionTable, Connection, Session } from './snapshot/session/table.ts';
 export type { Collection, Entity } from './core/collection.ts';
 export { nameKey } from './core/name.ts';

@@ -8,12 +8,12 @@
 import type { Json } from '../json/value.ts';
 import type { ProblemCode } from '../problem.ts';
 import type { Batch } from './batch.ts';
+import type { Fields } from './field.ts';
 import { inspectList, inspectMethod, maxNamesPrinted } from './inspection.ts';
 import { KeyMap } from './key-map.ts';
 import { nameKey } from './name.ts';
 import { OrderedMap } from './ordered-map.ts';
 import { maskSecrets } from './secret.ts';
-import { latest, initialVersion, type Version } from './version.ts';
 
 /**
  * The members of every named resource.
@@ -25,8 +25,8 @@ export interface Entity {
   readonly name: string;
   /** The name folded for look-ups; see {@link nameKey}. */
   readonly key: string;
-  /** The version of the resource. */
-  readonly version: Version;
+  /** The revision of the last change of anything that the resource shows. */
+  readonly revision: number;
 }
 
 /**
@@ -48,8 +48,8 @@ export interface Entity {
 export interface Collection<T extends Entity> extends Iterable<T> {
   /** The number of entries. */
   readonly size: number;
-  /** The version of the last change of any entry. */
-  readonly version: Version;
+  /** The revision of the last change of anything that an entry shows. */
+  readonly revision: number;
   /**
    * Finds an entry by name or key; `undefined` if there is no such entry. Names are compared as {@link nameKey} says.
    */
@@ -57,7 +57,7 @@ export interface Collection<T extends Entity> extends Iterable<T> {
   /** At most `length` entries, from position `offset` on. */
   range(offset: number, length: number): readonly T[];
   /**
-   * The output for `JSON.stringify`: the size, the version and every entry, with `[redacted]` in place of hashes and
+   * The output for `JSON.stringify`: the size, the revision and every entry, with `[redacted]` in place of hashes and
    * sealed texts. `console.log` shows the size and the first names.
    */
   toJSON(): Json;
@@ -84,6 +84,15 @@ export interface Named<T extends Entity, K extends Singular = Singular> {
   readonly resource?: T;
 }
 
+/** The parts of a collection. */
+interface Parts<T extends Entity> {
+  readonly entries: OrderedMap<T>;
+  readonly index: KeyMap;
+  readonly revision: number;
+  readonly fields: Fields | undefined;
+  readonly isAbsent?: boolean;
+}
+
 /** The name of the class in printed output. */
 const printedName = 'Collection';
 
@@ -97,14 +106,16 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
   readonly #entries: OrderedMap<T>;
   readonly #index: KeyMap;
   readonly #isAbsent: boolean;
+  readonly #fields: Fields | undefined;
   // A plain property, because test runners compare the entries by the iterator and everything else by properties.
-  readonly version: Version;
+  readonly revision: number;
 
-  private constructor(entries: OrderedMap<T>, index: KeyMap, version: Version, isAbsent = false) {
+  private constructor({ entries, index, revision, fields, isAbsent = false }: Parts<T>) {
     this.#entries = entries;
     this.#index = index;
     this.#isAbsent = isAbsent;
-    this.version = version;
+    this.#fields = fields;
+    this.revision = revision;
     Object.freeze(this);
   }
 
@@ -112,21 +123,31 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
    * Makes a collection.
    *
    * @param entries - the resources, in declaration order
-   * @param version - the version of the last change, if it is later than that of each entry: an entry was removed
+   * @param fields - the fields of the resources; left out if nobody asks for them
    * @returns the collection
    * @throws RangeError if two entries have the same key
    */
-  static of<T extends Entity>(entries: Iterable<T>, version: Version = initialVersion): IndexedCollection<T> {
+  static of<T extends Entity>(entries: Iterable<T>, fields?: Fields): IndexedCollection<T> {
+    return IndexedCollection.#from(entries, 0, fields);
+  }
+
+  static #from<T extends Entity>(
+    entries: Iterable<T>,
+    least: number,
+    fields: Fields | undefined,
+  ): IndexedCollection<T> {
     const list = [...entries];
     const positions = new Map(list.map((entity, position) => [entity.key, position]));
     if (positions.size !== list.length) throw new RangeError('Two entries of a collection have the same key');
+    const revision = list.reduce((most, entry) => Math.max(most, entry.revision), least);
     const byNumber = OrderedMap.from(list.entries());
-    return new IndexedCollection(byNumber, KeyMap.of(positions), latestOf(list, version));
+    return new IndexedCollection({ entries: byNumber, index: KeyMap.of(positions), revision, fields });
   }
 
   /** Makes the empty collection of a gateway document without the list. The next collection is like any other. */
-  static absent<T extends Entity>(): IndexedCollection<T> {
-    return new IndexedCollection<T>(OrderedMap.empty<T>(), KeyMap.of([]), initialVersion, true);
+  static absent<T extends Entity>(fields?: Fields): IndexedCollection<T> {
+    const nothing = { entries: OrderedMap.empty<T>(), index: KeyMap.of<number>([]), revision: 0 };
+    return new IndexedCollection({ ...nothing, fields, isAbsent: true });
   }
 
   /** Whether a gateway document has left the list out. Such a document says nothing of the kind. */
@@ -173,48 +194,42 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     const known = this.#index.get(entity.key);
     const number = known ?? (this.#entries.keysAt(this.size - 1, 1)[0] ?? -1) + 1;
     const index = known === undefined ? this.#index.with(entity.key, number) : this.#index;
-    const version = latest(this.version, entity.version);
-    return this.#next(this.#entries.set(number, entity, batch), index, version);
+    return this.#next(this.#entries.set(number, entity, batch), index, entity.revision);
   }
 
-  /** A copy of this collection without the entry of a key, changed at `version`. */
-  without(key: string, version: Version): IndexedCollection<T> {
+  /** A copy of this collection without the entry of a key, changed at a revision. */
+  without(key: string, revision: number): IndexedCollection<T> {
     const number = this.#index.get(key);
     if (number === undefined) return this;
-    return this.#next(this.#entries.delete(number), this.#index.without(key), latest(this.version, version));
+    return this.#next(this.#entries.delete(number), this.#index.without(key), revision);
   }
 
-  #next(entries: OrderedMap<T>, index: KeyMap, version: Version): IndexedCollection<T> {
-    return new IndexedCollection(entries, index, version);
+  #next(entries: OrderedMap<T>, index: KeyMap, changed: number): IndexedCollection<T> {
+    const revision = Math.max(this.revision, changed);
+    return new IndexedCollection({ entries, index, revision, fields: this.#fields });
   }
 
-  /** This collection with other versions; the same object if they are equal. */
-  revised(
-    versionOf: (entity: T) => Version,
-    ownVersion: (present: Version) => Version,
-  ): IndexedCollection<T> {
-    const owner = {};
-    let entries = this.#entries;
-    for (const [number, entity] of this.#entries) {
-      const next = versionOf(entity);
-      if (next !== entity.version)
-        entries = entries.set(number, Object.freeze({ ...entity, version: next }), owner);
-    }
-    const version = latestOf(entries.values(0, Infinity), ownVersion(this.version));
-    const isSame = version === this.version && entries === this.#entries;
-    return isSame ? this : this.#next(entries, this.#index, version);
+  /** The fields of the entries. */
+  get fields(): Fields | undefined {
+    return this.#fields;
+  }
+
+  /** Sums a number of each entry; see {@link OrderedMap.summing}. */
+  summing(of: (entity: T) => bigint, known: WeakMap<object, bigint>): Generator<undefined, bigint> {
+    return this.#entries.summing(of, known);
   }
 
   /**
-   * This collection in the order of another one with the same keys; the same object if the order or the keys are equal.
+   * This collection in the order of another one with the same keys, changed at a revision; the same object if the order
+   * or the keys are equal.
    */
-  inOrderOf(other: IndexedCollection<T>): IndexedCollection<T> {
+  inOrderOf(other: IndexedCollection<T>, revision: number): IndexedCollection<T> {
     const [own, wanted] = [this.range(0, Infinity), other.range(0, Infinity)];
     const isSame = own.every(({ key }, at) => wanted[at]?.key === key);
     const ordered = wanted.flatMap(({ key }) => this.findByKey(key) ?? []);
     return isSame || ordered.length !== this.size || other.size !== this.size
       ? this
-      : IndexedCollection.of(ordered, this.version);
+      : IndexedCollection.#from(ordered, revision, this.#fields);
   }
 
   [Symbol.iterator](): Iterator<T> {
@@ -222,22 +237,12 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
   }
 
   toJSON(): Json {
-    const { size, version } = this;
-    return maskSecrets({ size, version, entries: this.range(0, Infinity) });
+    const { size, revision } = this;
+    return maskSecrets({ size, revision, entries: this.range(0, Infinity) });
   }
 
   [inspectMethod](): string {
     const names = this.range(0, maxNamesPrinted).map(({ name }) => name);
     return inspectList(printedName, this.size, names);
   }
-}
-
-/** The latest of a version and the versions of all entries; the version itself if none is later. */
-function latestOf(entries: readonly Entity[], version: Version): Version {
-  let { command, live } = version;
-  for (const entry of entries) {
-    command = Math.max(command, entry.version.command);
-    live = Math.max(live, entry.version.live);
-  }
-  return command === version.command && live === version.live ? version : Object.freeze({ command, live });
 }

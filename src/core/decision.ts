@@ -239,14 +239,9 @@ export function refusedFor<S, D extends DecisionOf<S>>(
 export interface FoldContext {
   /** The revision of the next snapshot. */
   readonly revision: number;
-  /** Whether the event comes of a command or of a report of the host; see {@link nextVersion}. */
-  readonly origin: Origin;
   /** The batch of the fold. What the batch has made is changed in place. */
   readonly batch: Batch;
 }
-
-/** The origin of an event. */
-type Origin = 'command' | 'report';
 
 /**
  * One row of a table of events: how an event of the type changes a snapshot.
@@ -343,10 +338,7 @@ export function beginFold<S extends Revisioned, E extends EventBase>(
 ): Folding<S, E> {
   const revision = snapshot.revision + 1;
   const batch = new Batch();
-  const folds = {
-    command: { revision, origin: 'command', batch },
-    report: { revision, origin: 'report', batch },
-  } as const satisfies Record<Origin, FoldContext>;
+  const context: FoldContext = { revision, batch };
   let current = snapshot;
   return {
     current: () => current,
@@ -354,7 +346,7 @@ export function beginFold<S extends Revisioned, E extends EventBase>(
       if (!Object.hasOwn(table, event.type)) throw new TypeError(`There is no event of type "${event.type}"`);
       const row = table[event.type as E['type']];
       const before = batch.changes;
-      const next = row.evolve(current, event as Extract<E, { readonly type: E['type'] }>, folds[row.origin]);
+      const next = row.evolve(current, event as Extract<E, { readonly type: E['type'] }>, context);
       const changed = next !== current || batch.changes !== before;
       current = next;
       return changed;

@@ -26,6 +26,8 @@ interface FieldRules {
   readonly patched?: false;
   /** The value is a secret: clients write it and never read it, and it is stored as {@link Sealed}. */
   readonly secret?: true;
+  /** The secret is stored as a hash. One value can have several hashes: its content is the command that has set it. */
+  readonly hashed?: true;
   /**
    * The field is a map, of which the host declares entries secret by their names. Clients write and never read such an
    * entry, and it is stored sealed. A text is the member of an entry that is sealed; `true` means the whole entry.
@@ -290,7 +292,8 @@ function split(field: Field, value: unknown): { wanted: unknown; seen?: unknown 
 }
 
 /** A resource of a snapshot. */
-type Thing = Readonly<{ seen?: object; settings: object }>;
+/** A resource, as far as its fields are concerned. @internal */
+export type Thing = Readonly<{ seen?: object; settings: object }>;
 
 /** A resource as clients see it: with what the host sees in the place where clients see it. @internal */
 export function asShown<T extends Thing>(fields: Fields, thing: T): T {

@@ -195,6 +195,17 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     return found;
   }
 
+  /**
+   * Sums a number of each value. A change makes a few nodes anew, so the next sum is made of those that are known.
+   * Yields after each leaf that is summed, so that a caller can pause. Not for a map whose batch goes on.
+   *
+   * @param of - gives the number of a value
+   * @param known - the sums of nodes: those of earlier calls with the same numbers
+   */
+  *summing(of: (value: V) => bigint, known: WeakMap<object, bigint>): Generator<undefined, bigint> {
+    return yield* sumOf(this.#root, of, known);
+  }
+
   /** The entries in the order of their keys. */
   *[Symbol.iterator](): Generator<[key: number, value: V], void, undefined> {
     const pending: Node<V>[] = [this.#root];
@@ -219,6 +230,23 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     }
     return items;
   }
+}
+
+function* sumOf<V>(
+  node: Node<V>,
+  of: (value: V) => bigint,
+  known: WeakMap<object, bigint>,
+): Generator<undefined, bigint> {
+  const before = known.get(node);
+  if (before !== undefined) return before;
+  let sum = 0n;
+  if (node instanceof Branch) for (const each of node.items) sum += yield* sumOf(each, of, known);
+  else {
+    for (const value of node.items) sum += of(value);
+    yield;
+  }
+  known.set(node, sum);
+  return sum;
 }
 
 /** The leaves that overlap a range, and the measure of the first leaf before the range. */

@@ -33,6 +33,25 @@ export function utf8Length(text: string): number {
   return length;
 }
 
+/** Gives a text in UTF-8. Half a surrogate pair becomes U+FFFD. @internal */
+export function utf8(text: string): Uint8Array {
+  // No UTF-16 code unit needs more than three bytes.
+  const bytes = new Uint8Array(3 * text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.codePointAt(at) ?? 0;
+    if (unit > 0xffff) at += 1;
+    const point = unit >= 0xd800 && unit < 0xe000 ? 0xfffd : unit;
+    const width = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    // The first byte has a bit for each byte of the character, if there are several. The others have six bits each.
+    for (let rest = width - 1; rest > 0; rest -= 1)
+      bytes[length + rest] = 0x80 | ((point >> (6 * (width - 1 - rest))) & 0x3f);
+    bytes[length] = width === 1 ? point : ((0xf00 >> width) & 0xff) | (point >> (6 * (width - 1)));
+    length += width;
+  }
+  return bytes.subarray(0, length);
+}
+
 /** Cuts a text after the last character that fits into a number of bytes in UTF-8. @internal */
 export function cutToBytes(text: string, most: number): string {
   let length = 0;

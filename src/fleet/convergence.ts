@@ -25,7 +25,7 @@ import { linksOf } from '../resources/shared/use.ts';
 import { collectionOf, find, linkOf } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { nodeBehind } from './refusal.ts';
-import { foldAt, type Align } from './version.ts';
+import { foldAt, type Share } from './sharing.ts';
 
 /** The options of {@link Convergence}. @internal */
 export interface ConvergenceOptions {
@@ -33,11 +33,11 @@ export interface ConvergenceOptions {
   readonly fleet: () => Snapshot;
   /** What this node has. */
   readonly own: () => Snapshot;
-  readonly align: Align;
+  readonly share: Share;
   readonly placeOf: (link: string) => FleetPlace | undefined;
   readonly execute: (request: CommandRequest) => Promise<Execution>;
   /** A resource is as the fleet has it. */
-  readonly onFollowed: () => void;
+  readonly onFollowed: (link: string) => void;
   readonly clock: Clock;
   readonly instruments: Pick<Instruments, 'behind' | 'followed'> | undefined;
   /** Never throws. */
@@ -64,7 +64,7 @@ export class Convergence {
       onFollowed: ([, link], wasStuck) => {
         instruments?.behind(this.#follower.size);
         if (wasStuck) instruments?.followed(link);
-        onFollowed();
+        onFollowed(link);
       },
     });
   }
@@ -72,15 +72,6 @@ export class Convergence {
   /** The resources at which this gateway is behind. */
   get behind(): readonly Behind[] {
     return this.#follower.behind.map(([, behind]) => behind);
-  }
-
-  /**
-   * Whether the gateway must still follow a resource, given its link with its key. Of the link of a list: whether it
-   * must follow any resource of the list, which can still come or go. Users are followed together.
-   */
-  isBehind(link: string): boolean {
-    if (this.#follower.find(link.startsWith('/users/') ? '/users' : link) !== undefined) return true;
-    return link.lastIndexOf('/') === 0 && this.#follower.behind.some(([key]) => key.startsWith(`${link}/`));
   }
 
   /** The refusal of a command on a resource that this gateway has not followed. */
@@ -183,12 +174,12 @@ export class Convergence {
 
   /** @param left - gets why a part is left */
   #requestFor(link: string, left: { problem?: Problem | undefined }): CommandRequest {
-    const { fleet, align, placeOf } = this.#options;
+    const { fleet, share, placeOf } = this.#options;
     let fold = evolving;
     const transition: Transition = (snapshot, context) => {
       const followed = fleet();
       // The log can move on before the gateway has followed.
-      fold = foldAt((own, revision) => align(own, followed, revision), placeOf(link));
+      fold = foldAt(share, placeOf(link));
       if (link === modeLink) return followInterface(snapshot, followed, context);
       if (link === '/users') return followUsers(snapshot, followed, context);
       const decision = followResources(snapshot, followed, context, [link]);

@@ -6,10 +6,11 @@
  */
 import * as z from 'zod/mini';
 
+import { canonicalText } from '../core/digest.ts';
 import { deepFreeze, type Json } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
 import type { Entry } from '../resources/history.ts';
-import { foldKnown, namedResources, type AdminEvent } from '../resources/index.ts';
+import { foldKnown, type AdminEvent } from '../resources/index.ts';
 import { interfaceShape } from '../resources/mode.ts';
 import { Entries, entryShape } from '../runtime/journal/entries.ts';
 import {
@@ -20,14 +21,11 @@ import {
   outdated,
   storedOf,
 } from '../runtime/journal/journal-state.ts';
-import { drawLife } from '../runtime/journal/life.ts';
 import { intentMembers, isWhole, natural, settlementMembers, type Open } from '../runtime/journal/record.ts';
 import { storedSecretParameters } from '../runtime/journal/stored-secret.ts';
 import { Unsettled, type UnsettledCommands } from '../runtime/journal/unsettled.ts';
 import { toConfiguration, type GatewayDocument } from '../resources/document.ts';
-import { collectionOf, replaceVersions } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
-import { hashOf } from './hash.ts';
 import { NodeOutdated } from './refusal.ts';
 import { listenerChangeShape, SharedListeners, type ListenerKeys } from './shared-listener.ts';
 
@@ -110,10 +108,7 @@ const commandShape = z.object({
 });
 const stateShape = z.object({
   format: formatShape,
-  epoch: z.string(),
   revision: natural,
-  /** The revision of the last change of each resource and each collection that has changed, by link. */
-  versions: z.record(z.string(), natural),
   /** Services have listeners here only if a node has created them. */
   document: z.custom<GatewayDocument>(isDocument),
   interface: interfaceShape,
@@ -161,7 +156,7 @@ export class FleetState {
   readonly #listeners: SharedListeners;
 
   /**
-   * @param snapshot - the configuration; its revision is that of the fleet, and its epoch as well
+   * @param snapshot - the configuration; its revision is that of the fleet
    */
   constructor(
     snapshot: Snapshot,
@@ -280,29 +275,23 @@ export class FleetState {
     if (this.#ended.size > mostEnded && oldest !== undefined) this.#ended.delete(oldest);
   }
 
-  /**
-   * Folds the events of a settlement: one revision, also if they change nothing. Revisions leave numbers out, which
-   * depend on the commands and their order. After a set-back, a lost revision therefore comes again only by chance,
-   * about 1 in 33,000 for each: an entity tag of a lost change does not hold for another one.
-   */
+  /** Folds the events of a settlement: one revision, also if they change nothing. */
   #fold({ events: given, command }: Pick<SharedRecord & { type: 'settlement' }, 'events' | 'command'>): void {
-    const last = this.#snapshot.revision;
-    const revision = last + (hashOf(command, last) & 0xffff);
-    const before = Object.freeze({ ...this.#snapshot, revision });
+    const before = this.#snapshot;
     const next = folded(before, given);
     for (const event of given) this.#listeners.take(event);
-    this.#snapshot = next === before ? Object.freeze({ ...before, revision: revision + 1 }) : next;
+    this.#snapshot = next === before ? Object.freeze({ ...before, revision: before.revision + 1 }) : next;
     this.#entries.take({ command, events: given, revision: this.#snapshot.revision });
   }
 
   /** The configuration as text. It is the same at every node at the same position. */
   configuration(): string {
-    const { epoch, revision, interface: own } = this.#snapshot;
+    const { revision, interface: own, births } = this.#snapshot;
     const { changes } = this.#listeners;
-    const all = [epoch, revision, versionsOf(this.#snapshot), this.#document(), own, changes];
     // A node that has read a state has the members of some objects in another order than one that has folded the
     // records.
-    return JSON.stringify(all, inOrder);
+    const all = [revision, this.#document(), own, births.toJSON(), changes];
+    return canonicalText(all as unknown as Json);
   }
 
   #document(): GatewayDocument {
@@ -311,12 +300,10 @@ export class FleetState {
 
   /** Gives the compacted form of all records so far. */
   toState(): Json {
-    const { epoch, revision, interface: own } = this.#snapshot;
+    const { revision, interface: own } = this.#snapshot;
     const state: SharedState = {
       format,
-      epoch,
       revision,
-      versions: versionsOf(this.#snapshot),
       document: this.#document(),
       interface: own,
       births: this.#snapshot.births.toJSON(),
@@ -349,14 +336,10 @@ export function loadFleetState(
   if (isEmpty({ state, records })) return new FleetState(begun(given));
   const read = z.safeParse(stateShape, state);
   if (!read.success) throw unreadable('a state', state);
-  const { document, listeners: changes, versions, secretParameters, ...rest } = deepFreeze(read.data);
-  const { epoch } = rest;
+  const { document, listeners: changes, secretParameters, ...rest } = deepFreeze(read.data);
   const listeners = SharedListeners.of(document, changes);
   const plain = configured(given, { ...rest, document: listeners.withOwn(document, given) });
-  const fleet = new FleetState(withVersions(Object.freeze({ ...plain, epoch }), versions), {
-    ...(rest as Beginning),
-    listeners,
-  });
+  const fleet = new FleetState(plain, { ...(rest as Beginning), listeners });
   fleet.declare(secretParameters);
   for (const record of records) fleet.take(parseRecord(record));
   fleet.assertSealed();
@@ -418,8 +401,7 @@ export function endRecord(
 
 /** The state of a fleet that begins with the configuration of a host. */
 function begun(given: Snapshot): Snapshot {
-  const plain = configured(given, { ...given, ...storedOf(given), revision: 0 });
-  return Object.freeze({ ...plain, epoch: given.epoch === '' ? drawLife() : given.epoch });
+  return configured(given, { ...given, ...storedOf(given), revision: 0 });
 }
 
 /** @throws Error if the events do not fit the configuration before them */
@@ -432,30 +414,6 @@ function folded(before: Snapshot, given: readonly AdminEvent[]): Snapshot {
       { cause },
     );
   }
-}
-
-/** For `JSON.stringify`: the members of each object in one order. */
-function inOrder(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
-}
-
-function versionsOf(snapshot: Snapshot): Readonly<Record<string, number>> {
-  const all = namedResources.flatMap((named) => {
-    const entities = collectionOf(snapshot, named);
-    const link = `/${named.collection}`;
-    const own = Array.from(entities, ({ key, version }) => [`${link}/${key}`, version.command] as const);
-    return [[link, entities.version.command] as const, ...own];
-  });
-  return Object.fromEntries(all.filter(([, command]) => command > 0));
-}
-
-/** Gives a snapshot the versions that a state has. */
-function withVersions(snapshot: Snapshot, versions: Readonly<Record<string, number>>): Snapshot {
-  return replaceVersions(snapshot, (collection, _present, key) => {
-    const command = versions[key === undefined ? `/${collection}` : `/${collection}/${key}`] ?? 0;
-    return Object.freeze({ command, live: command });
-  });
 }
 
 function unreadable(what: string, content: Json | undefined): Error {

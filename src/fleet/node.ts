@@ -46,7 +46,7 @@ import { fleetHeaders } from './header.ts';
 import { positionOf, settle, settleOptions, type SettleOptions } from './settling.ts';
 import { SharedJournal } from './shared-journal.ts';
 import { SharedLog } from './shared-log.ts';
-import { beginningWith, drawRevision, foldAt, withFleetVersions, type Align } from './version.ts';
+import { foldAt, shared, type Share } from './sharing.ts';
 
 /** The pauses after hints that came for nothing. */
 const vainPauses: Pauses = { firstMs: 1, longestMs: 100 };
@@ -88,8 +88,6 @@ export class RunningNode implements RunningCoordinator {
   #loops: Promise<unknown> = Promise.resolve();
   readonly #fingerprint: Fingerprint;
   readonly #comparison: Comparison;
-  /** Whether the snapshot has the versions of what the fleet has now. */
-  #isAligned = true;
   readonly #agreement = new Agreement();
   #digest: Digest | undefined;
   /** Called when the end of the log has moved. */
@@ -115,13 +113,9 @@ export class RunningNode implements RunningCoordinator {
       },
     },
   };
-  readonly #align: Align = (own, fleet, revision) => {
-    this.#isAligned = fleet === this.#log.snapshot;
-    const isBehind = (link: string): boolean => this.#convergence.isBehind(link);
-    return withFleetVersions(own, fleet, revision, this.#log.snapshot, isBehind);
-  };
+  readonly #share: Share = (own, revision, links) => shared(own, this.#log.snapshot, revision, links);
   /** Another node may have made what this one has made without the log, or against it. */
-  readonly fold = foldAt((own, revision) => this.#align(own, this.#log.snapshot, revision));
+  readonly fold = foldAt(this.#share);
 
   constructor(parts: NodeParts, fingerprint: Fingerprint) {
     const { members, node, leaseMs, complete, common } = parts;
@@ -289,7 +283,7 @@ export class RunningNode implements RunningCoordinator {
     const { store, complete } = this.#parts;
     return new SharedLog({
       store,
-      align: this.#align,
+      share: this.#share,
       onMove: () => {
         for (const watch of this.#watchers) watch();
       },
@@ -313,11 +307,10 @@ export class RunningNode implements RunningCoordinator {
     });
   }
 
-  /** The snapshot of this node at its start: what the fleet has, at a revision that no other life has used. */
+  /** The snapshot of this node at its start: what the fleet has. */
   #ownSnapshot(): Snapshot {
-    const revision = drawRevision();
-    const now = this.#parts.complete.clock.now();
-    return withStartTimes(beginningWith(this.#log.snapshot, revision), now);
+    const own = Object.freeze({ ...this.#log.snapshot, epoch: this.#life });
+    return withStartTimes(own, this.#parts.complete.clock.now());
   }
 
   #following(): Convergence {
@@ -325,11 +318,11 @@ export class RunningNode implements RunningCoordinator {
     return new Convergence({
       fleet: () => this.#log.snapshot,
       own: () => this.#writer.snapshot,
-      align: this.#align,
+      share: this.#share,
       placeOf: (link) => this.#log.placeOf(link),
       execute: (request) => this.#writer.execute(request),
-      onFollowed: () => {
-        this.#realign();
+      onFollowed: (link) => {
+        this.#writer.revise((own, revision) => this.#share(own, revision, [link]));
         if (this.#convergence.behind.length === 0) this.#applied = this.#log.position;
         this.#announcer.announceSoon();
         this.#writer.retry();
@@ -338,10 +331,6 @@ export class RunningNode implements RunningCoordinator {
       instruments,
       onError,
     });
-  }
-
-  #realign(): void {
-    this.#writer.revise((own, revision) => this.#align(own, this.#log.snapshot, revision));
   }
 
   #isClosed(): boolean {
@@ -439,7 +428,6 @@ export class RunningNode implements RunningCoordinator {
           ? snapshot
           : Object.freeze({ ...snapshot, secretParameters, revision }),
       );
-    if (!this.#isAligned) this.#realign();
     if (this.#log.isForgotten && !this.#isClosed())
       this.#journal
         .enter(this.#log.beginning(), { use: 'upkeep', then: () => undefined })

@@ -28,7 +28,7 @@ import {
   type SharedRecord,
   type Writing,
 } from './fleet-state.ts';
-import { foldAt, type Align } from './version.ts';
+import { foldAt, type Share } from './sharing.ts';
 
 /** Why a record can no longer be stored: others were faster. `undefined` if the record can be stored. */
 type Objection = () => Overruled | undefined;
@@ -69,7 +69,7 @@ export interface SharedLogOptions {
   readonly isInFlight: (command: string) => boolean;
   /** Whether this process finds out the outcome of a command of an earlier life. */
   readonly isRecovering: (command: string) => boolean;
-  readonly align: Align;
+  readonly share: Share;
   /** Called when the end of the log has moved. */
   readonly onMove: () => void;
   /**
@@ -445,8 +445,7 @@ export class SharedLog implements Log<Work> {
 
   /**
    * Finds the records of this node that were kept, and were compacted before this node could read them. An append has a
-   * condition on the end, and is kept as a whole: such a record came behind `before` and the records sent earlier, and
-   * what it changes has the versions that follow from there.
+   * condition on the end, and is kept as a whole: such a record came behind `before` and the records sent earlier.
    *
    * @param before - the last state that this node has read; takes in what is found
    */
@@ -458,7 +457,7 @@ export class SharedLog implements Log<Work> {
       // The state may no longer show an earlier one: its command was forgotten.
       if (!this.#isStored(each.record)) continue;
       this.#sent.delete(identity);
-      each.fold = this.#foldAt(this.#placeOf(each.record), before.snapshot);
+      each.fold = this.#foldAt(this.#placeOf(each.record));
     }
   }
 
@@ -499,7 +498,7 @@ export class SharedLog implements Log<Work> {
     for (const link of links) this.#places.set(linkKey(link), place);
     this.#moment += 1;
     for (const link of links) this.#touched.set(linkKey(link), this.#moment);
-    return this.#foldAt(place, this.snapshot);
+    return this.#foldAt(place);
   }
 
   /** Every decision so far must be made again. */
@@ -527,15 +526,13 @@ export class SharedLog implements Log<Work> {
    * Folds the events of a record.
    *
    * @param place - where the log ended when this node met the record
-   * @param then - what the fleet had right behind the record: others may follow before the snapshot of this node does
    */
-  #foldAt(place: FleetPlace, then: Snapshot): Fold {
-    return foldAt((snapshot, revision) => this.#options.align(snapshot, then, revision), place);
+  #foldAt(place: FleetPlace): Fold {
+    return foldAt(this.#options.share, place);
   }
 
   /** The stored form of a record; `undefined` if no other node has to know. */
   #sharedOf(record: JournalRecord, resources: readonly string[]): SharedRecord | undefined {
-    if (record.type === 'mark') return undefined;
     if (record.type === 'abandonment') return this.#abandonmentOf(record.command);
     const links = linksIn(record) ?? resources;
     const head = headOf(this.#options.writing, record.command, links.filter(isSharedLink));

@@ -1,13 +1,14 @@
 /**
- * Entity tags: the version of a representation, and the conditions of a request that compare it.
+ * Entity tags: what they say of a representation, and the conditions of a request that compare it.
  *
- * A tag is `"<epoch>.<command>.<live>"`. `If-Match` compares only the epoch and the command number. Therefore a PATCH
+ * A tag is `"<content>.<epoch>-<revision>"`. The content is a digest of what commands change, so equal content has an
+ * equal first part: at every node, after every restart, after an undo. `If-Match` compares only that. Therefore a PATCH
  * is accepted even if a counter has changed since the GET. `If-None-Match` compares the whole tag.
  *
  * The tag of a session is `"<id>.<connected>"`, and `If-Match` compares all of it.
  */
+import type { Validator } from '../core/content.ts';
 import { percentEncode } from '../core/link.ts';
-import type { Version } from '../core/version.ts';
 import { fail, ok, type Result } from '../problem.ts';
 
 /** Characters that a tag must escape: all except the `etagc` of ASCII (RFC 9110 §8.8.3), and `%` itself. */
@@ -17,7 +18,7 @@ const unsafeInTag = /[^!#$&-~]/gu;
  * Writes an entity tag.
  *
  * @param epoch - text that distinguishes this life of the snapshot from others; must pass {@link isEpoch}
- * @param version - the last change of anything that the representation shows
+ * @param validator - what the tag says of the representation
  * @param projection - the selected part of the representation, as any text; empty for the whole representation
  * @returns a strong entity tag; different projections have different tags
  *
@@ -25,9 +26,9 @@ const unsafeInTag = /[^!#$&-~]/gu;
  *
  * @internal
  */
-export function formatEtag(epoch: string, version: Version, projection = ''): string {
+export function formatEtag(epoch: string, { content, revision }: Validator, projection = ''): string {
   const suffix = projection === '' ? '' : `;${percentEncode(projection, unsafeInTag)}`;
-  return `"${epoch}.${String(version.command)}.${String(version.live)}${suffix}"`;
+  return `"${content}.${epoch}-${String(revision)}${suffix}"`;
 }
 
 /**
@@ -54,7 +55,7 @@ export function parseEntityTags(header: string): Result<'*' | readonly string[]>
 }
 
 const malformed =
-  'If-Match and If-None-Match must be * or a list of entity tags in double quotes, such as "x.7.9", "x.8.9".';
+  'If-Match and If-None-Match must be * or a list of entity tags in double quotes, such as "x.y-7", "z.y-9".';
 
 function toTag(opaque: string, before: string): string {
   return `${before.endsWith('W/') ? 'W/' : ''}"${opaque}"`;
@@ -67,10 +68,10 @@ function partRule(index: number, count: number): RegExp {
 }
 
 /**
- * Tells whether `If-Match` allows a change: one of the tags must have the epoch and the command number of the resource.
- * Of any tag, the text before the second dot is compared.
+ * Tells whether `If-Match` allows a change: one of the tags must have the content of the resource. Of a tag
+ * without a content, all is compared.
  *
- * The live number and the projection are not compared, and the weak form of a tag matches too, because a proxy that
+ * The revision and the projection are not compared, and the weak form of a tag matches too, because a proxy that
  * compresses makes tags weak. This departs from the strong comparison of RFC 9110 on purpose: what is compared is no
  * property of the bytes.
  *
@@ -90,10 +91,14 @@ export function satisfiesIfMatch(tags: '*' | readonly string[], etag: string | u
   return tags.some((tag) => comparedPart(tag) === current);
 }
 
-/** The part of a tag that `If-Match` compares. An epoch contains no dot. */
+/** The part of a tag that `If-Match` compares. */
 function comparedPart(tag: string): string {
-  return opaqueTag(tag).split('.', 2).join('.');
+  const opaque = opaqueTag(tag);
+  return withContent.exec(opaque)?.[1] ?? opaque;
 }
+
+/** A tag with a digest. That of a session has none. */
+const withContent = /^"([A-Za-z0-9_-]{22})\./;
 
 /**
  * Tells whether `If-None-Match` asks for the representation. Whole tags are compared, with the weak comparison.

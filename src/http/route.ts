@@ -9,7 +9,8 @@ import type { Context } from '../core/decision.ts';
 import { nameKey } from '../core/name.ts';
 import type { Note } from '../core/note.ts';
 import type { SecretPorts } from '../core/secret.ts';
-import type { Version } from '../core/version.ts';
+import type { Entity, Named } from '../core/collection.ts';
+import type { Validator } from '../core/content.ts';
 import type { Json } from '../json/value.ts';
 import type { Problem, Result } from '../problem.ts';
 
@@ -99,11 +100,13 @@ interface Finding<S, T, R = unknown> {
   find(this: void, snapshot: S, parameters: PathParameters, rendering?: R): Result<T>;
   /** Link of the resource. Commands on the same resource wait for each other. */
   link(this: void, thing: T): string;
-  /** The last change of anything that the representation shows. Left out if the representation shows live figures. */
-  version?(this: void, snapshot: S, thing: T): Version;
+  /** What the entity tag of the representation says. Left out if the representation shows live figures. */
+  validator?(this: void, snapshot: S, thing: T): Validator;
+  /** The list whose tag the route compares or answers with: its digests are made before. Left out without a list. */
+  readonly ofList?: Pick<Named<Entity>, 'collection'>;
   /**
-   * The entity tag of a resource without a version, for conditions alone: tells the resource from a later one with its
-   * path. The representation changes and the tag stays, so the tag leads to no 304.
+   * The entity tag of a resource without a validator, for conditions alone: tells the resource from a later one with
+   * its path. The representation changes and the tag stays, so the tag leads to no 304.
    */
   conditionTag?(this: void, thing: T): string;
 }
@@ -141,7 +144,7 @@ export interface Listing {
   readonly isSlow?: true;
   /** Renders at most `length` elements, from `offset` on. */
   readonly slice: (this: void, offset: number, length: number) => readonly Json[];
-  /** The things of which `slice` renders the elements, one each; left out if the elements have no versions. */
+  /** The things of which `slice` renders the elements, one each; left out if the elements have no revisions. */
   readonly things?: Things;
 }
 
@@ -149,8 +152,8 @@ export interface Listing {
 export interface Things<T extends object = object> {
   /** At most `length` things, from `offset` on. */
   readonly range: (this: void, offset: number, length: number) => readonly T[];
-  /** The last change of anything that the element shows. */
-  readonly version: (this: void, thing: T) => Version;
+  /** The revision of the last change of anything that the element shows. */
+  readonly revision: (this: void, thing: T) => number;
   /** Renders the element of a thing. */
   readonly represent: (this: void, thing: T) => object;
   /** What renders the elements: the same object for every list that shows the same of a thing. */
@@ -229,14 +232,14 @@ export type May =
 /** The query parameters of every command. @internal */
 export const commandQuery = ['dry_run', 'mark'] as const;
 
-/** A route that makes a change. `T` is the resource in the path; `If-Match` is compared with its version. @internal */
+/** A route that makes a change. `T` is the resource in the path; `If-Match` is compared with its content. @internal */
 export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>, Writing {
   readonly kind: 'command';
   readonly method: Exclude<Method, 'GET'>;
   /** The endpoints that a command stands for at this moment; left out if it stands for itself alone. */
   uses?(this: void, rendering: R, parameters: PathParameters): readonly Use[];
-  /** The version of the list that showed a deleted resource. Only for a command that deletes. */
-  versionWhenGone?(this: void, snapshot: S, parameters: PathParameters): Version | undefined;
+  /** What the tag of the list says that showed a deleted resource. Only for a command that deletes. */
+  validatorWhenGone?(this: void, snapshot: S, parameters: PathParameters): Validator | undefined;
   /**
    * Gives the command that a request asks for. Checks the form of the body, and replaces each secret by hashed or
    * sealed text before the core gets the body.

@@ -31,6 +31,7 @@ import {
   type SessionTable,
 } from '../snapshot/session/table.ts';
 import { linkOf, linkOfKey, sessionsOf, withSessions, type State } from '../snapshot/state.ts';
+import { validatorOf } from '../snapshot/validator.ts';
 import { assertInputs, servers, type Snapshot } from './snapshot.ts';
 import type { Server } from './server.ts';
 import { decideClosing, defineClosing, headOfSelection } from './shared/closing.ts';
@@ -443,7 +444,7 @@ export const connectionKind: Kind<Snapshot, ConnectionEvent, ConnectionEffect, C
       role: 'operator',
       summary: 'Closes all backend connections to a server.',
       find: finder(servers),
-      version: (_snapshot, { version }) => version,
+      validator: (snapshot, server) => validatorOf(snapshot, servers, server),
       link: (server) => linkOf('servers', server),
       decide: decideServerConnections,
     }),

@@ -12,7 +12,7 @@ import { inspectable } from '../core/inspection.ts';
 import type { FindName } from '../core/reference.ts';
 import { mapEntries, misplacedFaults, type MapEntry } from '../core/secret-entry.ts';
 import { parseShape } from '../core/shape.ts';
-import { isEpoch } from '../core/version.ts';
+import { isEpoch } from '../core/epoch.ts';
 import { AdminError } from '../error.ts';
 import { copyDeferring } from '../json/copy.ts';
 import { parsePointer } from '../json/pointer.ts';
@@ -228,10 +228,10 @@ export function* loadDocument(
       const members: Record<string, unknown> = { ...inspectable, epoch, revision: 0 };
       if (secretParameters.length > 0) members['secretParameters'] = secretParameters;
       for (const { load } of wholes) Object.assign(members, deepFreeze(load(whole.value)));
-      for (const { collection, entities } of loaded)
+      for (const { collection, fields, entities } of loaded)
         members[collection] = has(document, collection)
-          ? IndexedCollection.of(entities.values())
-          : IndexedCollection.absent();
+          ? IndexedCollection.of(entities.values(), fields)
+          : IndexedCollection.absent(fields);
       const services = entriesIn(document, 'services') as readonly unknown[] as readonly ServiceDocument[];
       members['sessions'] = withTotals(table, totalsOf(services));
       members['draining'] = loaded.flatMap(({ entities }) => [...entities.values()].filter(drains)).length;

@@ -165,7 +165,7 @@ const fields = defineFields<{
   settings: FilterSettings;
   representation: FilterRepresentation;
   document: FilterDocument;
-  state: Omit<Filter, 'key' | 'version' | 'settings'>;
+  state: Omit<Filter, 'key' | 'revision' | 'settings'>;
 }>()({
   name: { shape: shape.name },
   module: { shape: shape.text(255) },
@@ -190,8 +190,8 @@ function represent({ services }: Snapshot, filter: Filter, { times }: Rendering)
   });
 }
 
-/** The links of the services that use a filter, in declaration order. @internal */
-export function servicesUsing(services: Snapshot['services'], filter: Filter): readonly string[] {
+/** The links of the services that use a filter, in declaration order. */
+function servicesUsing(services: Snapshot['services'], filter: Filter): readonly string[] {
   return servicesByFilter(services).get(linkOf('filters', filter)) ?? [];
 }
 

@@ -6,7 +6,7 @@
  */
 import * as z from 'zod/mini';
 
-import { initialVersion, type Version } from '../core/version.ts';
+import { contentOf } from '../core/content.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ok } from '../problem.ts';
 import * as shape from '../core/shape.ts';
@@ -23,7 +23,7 @@ import { taskFields, threadsFields, type Task, type TaskDocument, type Threads }
  */
 export interface Instance {
   /** The last change. */
-  readonly version: Version;
+  readonly revision: number;
   /** Start time, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly started?: number;
   /** The other fields, with their names in a response. */
@@ -89,7 +89,7 @@ const path = { shape: shape.text(4096), optional: true } as const;
 const fields = defineFields<{
   representation: InstanceRepresentation;
   document: InstanceRepresentation;
-  state: Omit<Instance, 'version' | 'attributes'> & Instance['attributes'];
+  state: Omit<Instance, 'revision' | 'attributes'> & Instance['attributes'];
 }>()({
   config: path,
   cachedir: path,
@@ -147,7 +147,7 @@ function load({
     started?: number;
   };
   return {
-    gateway: { version: initialVersion, ...(started === undefined ? {} : { started }), attributes },
+    gateway: { revision: 0, ...(started === undefined ? {} : { started }), attributes },
     threads,
     tasks: tasks.map((task) => loadFields(taskFields, task).rest as unknown as Task),
     modules,
@@ -177,7 +177,7 @@ export const gatewayKind: Kind<Snapshot, never, never, never> = {
       summary: 'Gives the gateway instance.',
       shape: fields.representation,
       find: ({ gateway }: Snapshot) => ok(gateway),
-      version: (_snapshot, { version }) => version,
+      validator: (_snapshot, { attributes, revision }) => ({ content: contentOf(attributes), revision }),
       read: (_snapshot, { attributes, started }, { times }) =>
         representFields(fields, { rest: { ...attributes, started }, times }),
     }),
@@ -206,7 +206,10 @@ export const gatewayKind: Kind<Snapshot, never, never, never> = {
       summary: 'Lists the loaded modules.',
       shape: moduleFields.representation,
       find: ({ modules }: Snapshot) => ok(modules),
-      version: ({ gateway }: Snapshot) => gateway.version,
+      validator: ({ gateway }: Snapshot, modules) => ({
+        content: contentOf(modules),
+        revision: gateway.revision,
+      }),
       list: (_snapshot, modules) => listingOf(modules, (module) => module),
     }),
   ],

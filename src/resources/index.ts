@@ -90,7 +90,6 @@ import {
   documentDifferences,
   onlyInDocument,
   type DocumentDifference,
-  type Scope,
   keyOf,
 } from './shared/document-difference.ts';
 import { drainsBroughtBack, keepingDrains } from './shared/returning-drain.ts';
@@ -471,23 +470,6 @@ const combine = sequenceFor(eventTable, effectTable);
 /** As {@link sequence}, of transitions that name themselves in their refusals. @internal */
 export const combineNamed = sequenceFor(eventTable, effectTable, (problem) => problem);
 
-/**
- * Lists the places where a gateway document differs from the configuration in use. Nothing of the process, of sessions
- * or of the reports of the host is compared.
- *
- * @param snapshot - the configuration in use
- * @param given - the snapshot of the document
- * @param scope - the resources to compare; all by default
- * @internal
- */
-export function differencesOf(
-  snapshot: Snapshot,
-  given: Snapshot,
-  scope?: Scope,
-): readonly DocumentDifference[] {
-  return documentDifferences(namedResources, snapshot, given, scope);
-}
-
 /** The differences of a document, which may be older than a drain; see {@link adoptDocument}. @internal */
 export function differencesOfDocument(snapshot: Snapshot, given: Snapshot): readonly DocumentDifference[] {
   return documentDifferences(
@@ -504,7 +486,7 @@ function isListedIn(given: Snapshot): (named: NamedResources) => boolean {
 
 /** The links of the resources that only the document has, and that a running interface can create. @internal */
 export function onlyGiven(snapshot: Snapshot, given: Snapshot): readonly string[] {
-  return differencesOf(snapshot, given).flatMap(({ detail, obstacle, resource }) =>
+  return documentDifferences(namedResources, snapshot, given).flatMap(({ detail, obstacle, resource }) =>
     detail === onlyInDocument && obstacle === undefined ? [resource] : [],
   );
 }

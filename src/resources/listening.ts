@@ -19,7 +19,7 @@ import { encodeSegment } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
 import { mapEntries, misplacedFaults } from '../core/secret-entry.ts';
 import { oneForEachPointer } from '../core/shape.ts';
-import { latest, type Version } from '../core/version.ts';
+import { byName, contentOf, type Validator } from '../core/content.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { CommandRoute, PathParameters } from '../http/route.ts';
 import { copyJson } from '../json/copy.ts';
@@ -317,10 +317,17 @@ function isAmong(listeners: readonly Listener[], listener: Listener): boolean {
   return listeners.some((each) => areEqual(each, listener));
 }
 
-/** A list of listeners changes with its service; another node of a fleet has other listeners. */
-function versionOf({ gateway }: Snapshot, { version }: Service): Version {
-  return latest(gateway.version, version);
-}
+/** The tag of a listener: others may change while the content stays. */
+const listenerValidator = ({ gateway }: Snapshot, { service, listener }: Placed): Validator => ({
+  content: contentOf(listener),
+  revision: Math.max(gateway.revision, service.revision),
+});
+
+/** The tag of the listeners of a service, in whatever order they came. */
+const listenersValidator = ({ gateway }: Snapshot, { listeners, revision }: Service): Validator => ({
+  content: contentOf(listeners, byName),
+  revision: Math.max(gateway.revision, revision),
+});
 
 const findPlaced = (snapshot: Snapshot, { name = '', listener = '' }: PathParameters): Result<Placed> =>
   lookUpListener(snapshot, name, listener);
@@ -333,7 +340,7 @@ const item = itemRoute<Placed>({
   shape: listenerFields.representation,
   find: findPlaced,
   link: ({ service, listener }) => linkOfListener(service, listener),
-  version: (snapshot: Snapshot, { service }) => versionOf(snapshot, service),
+  validator: listenerValidator,
   read: (_snapshot, { listener }, { times }) => representListener(listener, times),
 });
 
@@ -348,7 +355,7 @@ const creation: CommandRoute<Snapshot, ListenerDecision, Surroundings, Service> 
   ...endpoint('services.createListener'),
   summary: 'Creates a listener of a service from its entry in a gateway document.',
   find: finder(services),
-  version: versionOf,
+  validator: listenersValidator,
   link: (service) => linkOf('services', service),
 };
 
@@ -367,7 +374,7 @@ export const listenerKind: Kind<Snapshot, ListenerEvent, ListenerEffect, never> 
       shape: listenerFields.representation,
       find: finder(services),
       link: (service) => linkOf('services', service),
-      version: (snapshot: Snapshot, service) => versionOf(snapshot, service),
+      validator: listenersValidator,
       list: (_snapshot, { listeners }, { times }) =>
         listingOf(listeners, (listener) => representListener(listener, times)),
     }),
@@ -379,10 +386,10 @@ export const listenerKind: Kind<Snapshot, ListenerEvent, ListenerEffect, never> 
       isAddition: true,
       summary: 'Deletes a listener of a service. Its sessions continue.',
       find: findPlaced,
-      version: (snapshot: Snapshot, { service }) => versionOf(snapshot, service),
-      versionWhenGone(snapshot: Snapshot, { name = '' }) {
+      validator: listenerValidator,
+      validatorWhenGone(snapshot: Snapshot, { name = '' }) {
         const found = lookUp(snapshot, services, name);
-        return found.ok ? versionOf(snapshot, found.value) : undefined;
+        return found.ok ? listenersValidator(snapshot, found.value) : undefined;
       },
       link: ({ service, listener }) => linkOfListener(service, listener),
       decide: (snapshot: Snapshot, placed, context) => decide('delete', snapshot, placed, context),

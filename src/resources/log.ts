@@ -5,7 +5,7 @@
  */
 import * as z from 'zod/mini';
 
-import { initialVersion, nextVersion, type Version } from '../core/version.ts';
+import { contentOf, type Validator } from '../core/content.ts';
 import {
   accepted,
   eventHead,
@@ -30,7 +30,7 @@ import type { Kind } from './shared/kind.ts';
  */
 export interface Logs {
   /** The last change. */
-  readonly version: Version;
+  readonly revision: number;
   /** Time of the last flush, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly last_flushed?: number;
   /** The other fields, with their names in a response. */
@@ -73,7 +73,7 @@ export type LogDecision = DecisionOf<Snapshot, LogEvent, LogEffect>;
 const fields = defineFields<{
   representation: LogsRepresentation;
   document: LogsRepresentation;
-  state: Omit<Logs, 'version' | 'attributes'> & Logs['attributes'];
+  state: Omit<Logs, 'revision' | 'attributes'> & Logs['attributes'];
 }>()({
   logdir: { shape: shape.text(4096), optional: true },
   maxlog: { shape: z.boolean(), optional: true },
@@ -103,7 +103,7 @@ function load({ logs = {} }: { readonly logs?: LogsRepresentation }): Pick<Snaps
     last_flushed?: number;
   };
   const flushed = last_flushed === undefined ? {} : { last_flushed };
-  return { logs: { version: initialVersion, ...flushed, attributes } };
+  return { logs: { revision: 0, ...flushed, attributes } };
 }
 
 function save({ logs: { last_flushed, attributes } }: Snapshot): object {
@@ -121,13 +121,19 @@ const events: EventTable<Snapshot, LogEvent> = {
       logs: Object.freeze({
         ...snapshot.logs,
         last_flushed: at,
-        version: nextVersion(snapshot.logs.version, fold),
+        revision: fold.revision,
       }),
     }),
   },
 };
 
 const resource = '/gateway/logs';
+
+/** A flush changes no content. */
+const validator = (_snapshot: Snapshot, { attributes, revision }: Logs): Validator => ({
+  content: contentOf(attributes),
+  revision,
+});
 
 /**
  * Flushes the logs: the host writes pending messages to disk and reopens the log files. Always accepted.
@@ -168,7 +174,7 @@ export const logKind: Kind<Snapshot, LogEvent, LogEffect, never> = {
       summary: 'Gives the state of logging.',
       shape: fields.representation,
       find: ({ logs }: Snapshot) => ok(logs),
-      version: (_snapshot, { version }) => version,
+      validator,
       read: (_snapshot, { attributes, last_flushed }, { times }) =>
         representFields(fields, { rest: { ...attributes, last_flushed }, times }),
     }),
@@ -177,7 +183,7 @@ export const logKind: Kind<Snapshot, LogEvent, LogEffect, never> = {
       role: 'operator',
       summary: 'Writes pending log messages to disk and reopens the log files.',
       find: ({ logs }: Snapshot) => ok(logs),
-      version: (_snapshot, { version }) => version,
+      validator,
       link: () => resource,
       decide: (snapshot: Snapshot, _logs, context) => flushLogs(snapshot, context),
     }),

@@ -132,7 +132,7 @@ const fields = defineFields<{
   settings: MonitorSettings;
   representation: MonitorRepresentation;
   document: MonitorDocument;
-  state: Omit<Monitor, 'key' | 'version' | 'settings' | 'seen'>;
+  state: Omit<Monitor, 'key' | 'revision' | 'settings' | 'seen'>;
   seen: Omit<SeenRun, 'state'>;
 }>()({
   name: { shape: shape.name },

@@ -16,7 +16,8 @@ import * as shape from '../core/shape.ts';
 import { withWordsMoved } from '../core/word-list.ts';
 import type { Operation } from '../json/patch.ts';
 import { deepFreeze, sameJson } from '../json/value.ts';
-import { linkOf, replace, shownVersion } from '../snapshot/state.ts';
+import { linkOf, replace } from '../snapshot/state.ts';
+import { validatorOf } from '../snapshot/validator.ts';
 import { changeEffects } from './shared/change-effect.ts';
 import type { Drain } from './shared/drain-setting.ts';
 import {
@@ -207,7 +208,7 @@ const fields = defineFields<{
   settings: ServerSettings;
   representation: ServerRepresentation;
   document: ServerDocument;
-  state: Omit<Server, 'key' | 'version' | 'settings' | 'seen'>;
+  state: Omit<Server, 'key' | 'revision' | 'settings' | 'seen'>;
   seen: Omit<SeenServer, 'status'>;
 }>()({
   name: { shape: shape.name },
@@ -428,7 +429,7 @@ function maintenanceRoute(name: 'setMaintenance' | 'clearMaintenance'): KindRout
     role: 'operator',
     summary: isSetting ? 'Puts a server into maintenance.' : 'Takes a server out of maintenance.',
     find: finder(servers),
-    version: (snapshot, server) => shownVersion(snapshot, servers.collection, server),
+    validator: (snapshot, server) => validatorOf(snapshot, servers, server),
     link: (server) => linkOf(servers.collection, server),
     decide(snapshot: Snapshot, { key, settings: { state } }, context) {
       const isDone = state.includes('maintenance') === isSetting;

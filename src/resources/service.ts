@@ -213,7 +213,7 @@ const fields = defineFields<{
   settings: ServiceSettings;
   representation: ServiceRepresentation;
   document: ServiceDocument;
-  state: Omit<Service, 'key' | 'version' | 'settings' | 'seen'>;
+  state: Omit<Service, 'key' | 'revision' | 'settings' | 'seen'>;
   seen: Omit<SeenService, 'state' | 'startAssumed'>;
 }>()({
   name: { shape: shape.name },

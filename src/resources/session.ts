@@ -38,11 +38,11 @@ import {
   linkOf,
   linkOfKey,
   sessionsOf,
-  shownVersion,
   withCompleteSessions,
   withSessions,
   type State,
 } from '../snapshot/state.ts';
+import { validatorOf } from '../snapshot/validator.ts';
 import { assertInputs, servers, services, type Snapshot } from './snapshot.ts';
 import type { ConnectionEvent, NewConnection } from './connection.ts';
 import type { Service } from './service.ts';
@@ -627,7 +627,7 @@ export const sessionKind: Kind<Snapshot, SessionEvent, SessionEffect, SessionRep
       role: 'operator',
       summary: 'Closes all sessions on a service with their backend connections.',
       find: finder(services),
-      version: (snapshot, service) => shownVersion(snapshot, 'services', service),
+      validator: (snapshot, service) => validatorOf(snapshot, services, service),
       link: (service) => linkOf('services', service),
       decide: decideServiceSessions,
     }),

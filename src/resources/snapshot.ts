@@ -3,7 +3,6 @@
  */
 import { IndexedCollection, type Collection, type Entity, type Named } from '../core/collection.ts';
 import type { Context } from '../core/decision.ts';
-import type { Births } from '../snapshot/birth.ts';
 import { IndexedSessionTable, type Session, type SessionTable } from '../snapshot/session/table.ts';
 import { notOurs } from '../snapshot/state.ts';
 import type { Filter } from './filter.ts';
@@ -61,7 +60,15 @@ export interface Snapshot {
   /** The number of services and servers that drain: those with the setting `drain`. */
   readonly draining: number;
   /** The commands that have made the resources. */
-  readonly births: Births;
+  readonly births: {
+    /**
+     * The id of the command that has made the resource of a link. Below the link of an admin user, `/password` is the
+     * password that was set since. `undefined` for what the first gateway document has, or if there is nothing.
+     */
+    of(link: string): string | undefined;
+    /** The births as JSON: the ids of the commands by the link, with folded names. */
+    toJSON(): Readonly<Record<string, string>>;
+  };
 }
 
 /**

@@ -5,7 +5,6 @@
  */
 import * as z from 'zod/mini';
 
-import { initialVersion, nextVersion } from '../core/version.ts';
 import type { Entity } from '../core/collection.ts';
 import {
   accepted,
@@ -31,7 +30,7 @@ import { commandQuery, patchMediaTypes, type PathParameters } from '../http/rout
 import { type SecretPorts, type Sealed, passwordFault, unsealable } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { TimeFormat } from '../core/time.ts';
-import { collectionRoute, collectionVersion, commandRoute, type KindRoute } from './shared/route.ts';
+import { collectionRoute, commandRoute, type KindRoute } from './shared/route.ts';
 import {
   collectionOf,
   find,
@@ -43,6 +42,7 @@ import {
   withBirth,
   withoutBirth,
 } from '../snapshot/state.ts';
+import { listValidator } from '../snapshot/validator.ts';
 import { assertInputs, users, type Snapshot } from './snapshot.ts';
 import type { About, Kind } from './shared/kind.ts';
 import { assertName, lookUp, notFound } from './shared/look-up.ts';
@@ -124,10 +124,10 @@ const fields = defineFields<{
   settings: UserSettings;
   representation: UserRepresentation;
   document: NewUser;
-  state: Omit<User, 'key' | 'version' | 'settings'>;
+  state: Omit<User, 'key' | 'revision' | 'settings'>;
 }>()({
   name: { shape: userName },
-  password: { shape: password, secret: true, setting: true },
+  password: { shape: password, secret: true, hashed: true, setting: true },
 });
 const view = patchViewOf<UserSettings>(fields);
 const newUserShape = fields.document as z.core.$ZodType as z.core.$ZodType<NewUser>;
@@ -141,9 +141,8 @@ const events: EventTable<Snapshot, UserEvent> = {
       const { user: key, name, password } = event;
       if (snapshot.users.find(key) !== undefined) return snapshot;
       const settings = Object.freeze({ password });
-      const version = nextVersion(initialVersion, fold);
       return withBirth(
-        put(snapshot, users, Object.freeze({ name, key, version, settings }), fold),
+        put(snapshot, users, Object.freeze({ name, key, revision: fold.revision, settings }), fold),
         event,
         fold,
       );
@@ -169,7 +168,7 @@ const events: EventTable<Snapshot, UserEvent> = {
     revert: 'irreversible',
     evolve(snapshot, { user: key, password }, fold) {
       const user = find(snapshot, users, key);
-      // The version stays: the password is the same, and nothing that is shown changes.
+      // The revision stays: the password is the same, and nothing that is shown changes.
       if (user === undefined) return snapshot;
       const settings = Object.freeze({ password });
       return put(snapshot, users, Object.freeze({ ...user, settings }), fold);
@@ -445,7 +444,8 @@ const create: KindRoute = {
   summary: 'Creates an admin user.',
   bodyShape,
   find: () => ok(users),
-  version: (snapshot) => collectionVersion(snapshot, users),
+  validator: (snapshot) => listValidator(snapshot, users),
+  ofList: users,
   link: () => resource,
   async command(_parameters, body, secrets) {
     const creation = await userCreation(body, secrets);
@@ -506,7 +506,8 @@ const patch: KindRoute = {
   summary: `Modifies a user with a JSON Patch: ${view.names}.`,
   answerShape: fields.representation,
   find: findUser,
-  version: (snapshot) => collectionVersion(snapshot, users),
+  validator: (snapshot) => listValidator(snapshot, users),
+  ofList: users,
   link: () => resource,
   async command(_parameters, body, secrets) {
     const parsed = parseOperations(body);
@@ -593,8 +594,9 @@ export const userKind: Kind<Snapshot, UserEvent, never, never> = {
       role: 'administrator',
       summary: 'Deletes an admin user.',
       find: findUser,
-      version: (snapshot) => collectionVersion(snapshot, users),
-      versionWhenGone: (snapshot) => collectionVersion(snapshot, users),
+      validator: (snapshot) => listValidator(snapshot, users),
+      ofList: users,
+      validatorWhenGone: (snapshot) => listValidator(snapshot, users),
       link: () => resource,
       decide: decideDeletion,
     }),

@@ -2,7 +2,7 @@
  * The assembly: connects the parts of an interface, alone or with a coordinator.
  */
 import type { SecretPorts } from '../core/secret.ts';
-import type { Version } from '../core/version.ts';
+import type { Validator } from '../core/content.ts';
 import { parseEntityTags } from '../http/etag.ts';
 import { createRouter } from '../http/router.ts';
 import type { HostAttempt } from '../ports/audit-record.ts';
@@ -27,7 +27,7 @@ import {
   assertRole,
 } from './host/argument.ts';
 import { Audit } from './audit/audit.ts';
-import { transitionAt, versionAt, type Place } from './command/condition.ts';
+import { transitionAt, validatorAt, type Place } from './command/condition.ts';
 import type { CommandRequest } from './command/turn.ts';
 import { Writer } from './command/writer.ts';
 import { beforeDeadline, PendingAnswers } from './host/waiting.ts';
@@ -360,7 +360,11 @@ function requestOf(
   const parsed = mark === undefined ? undefined : parseMark(mark);
   return {
     transition: ifMatch === undefined ? transition : conditional(transition, ifMatch),
-    planned: { digits: () => ownCommand, versionIn: versionOf(ifMatch), ...(parsed && { mark: parsed }) },
+    planned: {
+      digits: () => ownCommand,
+      validatorIn: validatorWith(ifMatch),
+      ...(parsed && { mark: parsed }),
+    },
     ...(actor === undefined ? {} : { actor }),
   };
 }
@@ -371,13 +375,13 @@ function conditional(transition: Transition, { link, etag }: Condition): Transit
   );
 }
 
-/** Gives the version of the resource that a condition names; `undefined` without a condition. */
-function versionOf(
+/** Gives what the tag of the resource says that a condition names; `undefined` without a condition. */
+function validatorWith(
   condition: Condition | undefined,
-): ((snapshot: Snapshot) => Version | undefined) | undefined {
+): ((snapshot: Snapshot) => Validator | undefined) | undefined {
   if (condition === undefined) return undefined;
   const place = placeAt(condition.link);
-  return (snapshot) => versionAt(place, snapshot);
+  return (snapshot) => validatorAt(place, snapshot);
 }
 
 function placeAt(link: string): Place {

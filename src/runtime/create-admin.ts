@@ -121,9 +121,9 @@ export async function openAdmin(
     if (store.durable && isEmpty(stored)) instruments?.storeEmpty();
     const log = new OwnLog(store, loaded, position);
     const journal = new OwnJournal({ log, clock, deadlineMs: limits.storeDeadlineMs, instruments, onError });
-    // Stores the first revision of this life, so that no later life uses it again.
+    // Stores the number of this life, so that no later life has it too.
     await journal.compact();
-    const snapshot = beginLife(withStartTimes(loaded.snapshot, clock.now()));
+    const snapshot = beginLife(withStartTimes(loaded.snapshot, clock.now()), loaded.life);
     const { unsettled, entries } = loaded;
     const adopt = isEmpty(stored) ? undefined : takingOver(options.adopt, given, loaded);
     const configuration = (): Snapshot => loaded.snapshot;

@@ -7,29 +7,14 @@ import { inspectList, inspectMethod } from '../core/inspection.ts';
 import { KeyMap } from '../core/key-map.ts';
 import { linkKey, ownerOf } from '../core/link.ts';
 
-/**
- * The commands that have made the resources of a snapshot.
- *
- * @public
- */
-export interface Births {
-  /**
-   * The id of the command that has made the resource of a link. Below the link of an admin user, `/password` is the
-   * password that was set since. `undefined` for what the first gateway document has, or if there is nothing.
-   */
-  of(link: string): string | undefined;
-  /** The births as JSON: the ids of the commands by the link, with folded names. */
-  toJSON(): Readonly<Record<string, string>>;
-}
-
-type StoredBirths = ReturnType<Births['toJSON']>;
+type StoredBirths = Readonly<Record<string, string>>;
 
 /**
- * The implementation of {@link Births}, with the functions that make the next births. Never changes.
+ * The commands that have made the resources of a snapshot, with the functions that make the next births. Never changes.
  *
  * @internal
  */
-export class BirthTable implements Births {
+export class BirthTable {
   static readonly none = new BirthTable(KeyMap.of<StoredBirths>([]));
 
   /** By the key of the link of the owner: the births of a service and its listeners. */
@@ -69,6 +54,16 @@ export class BirthTable implements Births {
     const { [key]: gone, ...rest } = this.#births.get(owner) ?? {};
     if (key === owner) return this.#births.has(owner) ? new BirthTable(this.#births.without(owner)) : this;
     return gone === undefined ? this : new BirthTable(this.#births.with(owner, rest));
+  }
+
+  /** These births, with those of another table for a resource and what belongs to it. */
+  taking(other: BirthTable, link: string): BirthTable {
+    const owner = ownerOf(linkKey(link));
+    const [own, wanted] = [this.#births.get(owner), other.#births.get(owner)];
+    if (own === wanted) return this;
+    return new BirthTable(
+      wanted === undefined ? this.#births.without(owner) : this.#births.with(owner, wanted),
+    );
   }
 
   toJSON(): StoredBirths {

@@ -5,7 +5,6 @@ import { loadFields, type Fields } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
 import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
-import { initialVersion, type Version } from '../core/version.ts';
 import { deepFreeze, isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
 import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
@@ -107,14 +106,10 @@ function resolveEntry(
 }
 
 /** Creates the resource of a valid entry with canonical links. @internal */
-export function loadEntity(
-  fields: Fields,
-  entry: object,
-  version: Version = initialVersion,
-): ConfiguredEntity {
+export function loadEntity(fields: Fields, entry: object, revision = 0): ConfiguredEntity {
   const { rest, seen, settings } = loadFields(fields, entry);
   // The cast is safe: `defineFields` makes the compiler check the table of a kind against its interfaces.
-  const own = { key: nameKey(String(rest['name'])), version, settings };
+  const own = { key: nameKey(String(rest['name'])), revision, settings };
   return deepFreeze(
     Object.assign(rest, own, fields.seen.rest.length > 0 && { seen }),
   ) as unknown as ConfiguredEntity;

@@ -5,12 +5,11 @@
 import { Immer, type Draft } from 'immer';
 
 import { IndexedCollection, type Collection, type Entity, type Named } from '../core/collection.ts';
-import { initialVersion, latest, nextVersion, type Version } from '../core/version.ts';
 import type { EventBase, FoldContext } from '../core/decision.ts';
 import { linkTo, parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
 import type { FindName } from '../core/reference.ts';
-import { BirthTable, type Births } from './birth.ts';
+import { BirthTable } from './birth.ts';
 import type { TableChange } from './session/session-index.ts';
 import { IndexedSessionTable, type SessionTable } from './session/table.ts';
 
@@ -25,7 +24,7 @@ export interface State {
   readonly sessions: SessionTable;
   readonly sessionsIncomplete?: true;
   readonly draining: number;
-  readonly births: Births;
+  readonly births: Pick<BirthTable, 'of' | 'toJSON'>;
 }
 
 /** The collections whose resources can drain. */
@@ -64,8 +63,8 @@ function memberOf(state: State, name: string): IndexedCollection<Entity> | undef
   return member instanceof IndexedCollection ? (member as IndexedCollection<Entity>) : undefined;
 }
 
-/** The part of {@link Named} that finds a collection. */
-type Where<T extends Entity> = Pick<Named<T>, 'collection' | 'resource'>;
+/** The part of {@link Named} that finds a collection. @internal */
+export type Where<T extends Entity> = Pick<Named<T>, 'collection' | 'resource'>;
 
 /** A collection of a snapshot, as its implementation. @internal */
 export function collectionOf<T extends Entity>(state: State, { collection }: Where<T>): IndexedCollection<T> {
@@ -88,14 +87,17 @@ function nameIn(state: State, collection: string, key: string): string | undefin
 }
 
 /**
- * The version of the representation of a resource. The counters of a service count too. They are in the session table,
- * so that a new session copies no service.
+ * The revision of the last change of anything that the representation of a resource shows. The counters of a service
+ * count too. They are in the session table, so that a new session copies no service.
  *
  * @internal
  */
-export function shownVersion(state: State, collection: string, { key, version }: Entity): Version {
-  if (collection !== 'services') return version;
-  return latest(version, { command: 0, live: sessionsOf(state).liveOfService(key) });
+export function shownRevision(
+  state: State,
+  { collection }: Pick<Where<Entity>, 'collection'>,
+  { key, revision }: Pick<Entity, 'key' | 'revision'>,
+): number {
+  return collection === 'services' ? Math.max(revision, sessionsOf(state).liveOfService(key)) : revision;
 }
 
 /** The canonical link of a resource. @internal */
@@ -109,7 +111,7 @@ export function linkOfKey(state: State, collection: string, key: string): string
 }
 
 /**
- * Changes one resource of a collection, and its version. Gives the same snapshot if the resource is gone or stays
+ * Changes one resource of a collection, and its revision. Gives the same snapshot if the resource is gone or stays
  * unchanged.
  *
  * @internal
@@ -127,7 +129,7 @@ export function revise<S extends State, T extends Entity>(
     recipe(draft as Draft<T>, before);
   });
   if (after === before) return state;
-  const entity = Object.freeze({ ...after, version: nextVersion(before.version, fold) }) as T;
+  const entity = Object.freeze({ ...after, revision: fold.revision }) as T;
   return put(state, named, entity, fold);
 }
 
@@ -147,9 +149,9 @@ export function replace<S extends State, T extends Entity>(
 ): S {
   const before = find(state, named, key);
   if (before === undefined) return state;
-  const after: { version: Version } = copy(before);
+  const after: { revision: number } = copy(before);
   if (after === before) return state;
-  after.version = nextVersion(before.version, fold);
+  after.revision = fold.revision;
   return put(state, named, Object.freeze(after) as T, fold);
 }
 
@@ -214,7 +216,7 @@ export function openOn(state: Pick<State, 'sessions'>, collection: string, key: 
 function withMember<S extends State>(
   state: S,
   member: string,
-  value: SessionTable | Collection<Entity> | State['draining'] | Births,
+  value: SessionTable | Collection<Entity> | State['draining'] | BirthTable,
   fold: FoldContext,
 ): S {
   if (Object.isFrozen(state)) return { ...state, [member]: value };
@@ -237,7 +239,8 @@ function withBirths<S extends State>(state: S, births: BirthTable, fold: FoldCon
   return births === state.births ? state : withMember(state, 'births', births, fold);
 }
 
-function birthsOf({ births }: State): BirthTable {
+/** The births of a snapshot, as their implementation. @internal */
+export function birthsOf({ births }: State): BirthTable {
   return births instanceof BirthTable ? births : refuse();
 }
 
@@ -245,13 +248,13 @@ function birthsOf({ births }: State): BirthTable {
 export function remove<S extends State>(state: S, named: Named<Entity>, key: string, fold: FoldContext): S {
   const before = collectionOf(state, named);
   const hasDrained = drains(before.findByKey(key));
-  const after = before.without(key, nextVersion(initialVersion, fold));
+  const after = before.without(key, fold.revision);
   if (after === before) return state;
   const next = withMember(state, named.collection, after, fold);
   return withDraining(next, -Number(hasDrained), fold);
 }
 
-/** Gives a resource a new version, because its representation shows something that changed elsewhere. @internal */
+/** Gives a resource a new revision, because its representation shows something that changed elsewhere. @internal */
 export function markChanged<S extends State>(
   state: S,
   named: Named<Entity>,
@@ -270,50 +273,22 @@ function markKey<S extends State>(
   const named = { collection } as Named<Entity>;
   const entity = find(state, named, key);
   if (entity === undefined) return state;
-  const version = nextVersion(entity.version, fold);
-  return put(state, named, Object.freeze({ ...entity, version }), fold);
-}
-
-/**
- * Gives resources and collections other versions.
- *
- * @param state - the snapshot to change
- * @param versionOf - gives the wanted version of a resource by its collection and key, or of a collection without a
- *   key, once its resources have theirs. Given the present version, the version stays
- * @returns the snapshot with these versions; the same object if no version changes
- * @internal
- */
-export function replaceVersions<S extends State>(
-  state: S,
-  versionOf: (collection: string, present: Version, key?: string) => Version,
-): S {
-  const changed: Record<string, unknown> = {};
-  for (const collection of Object.keys(state)) {
-    const before = memberOf(state, collection);
-    const after = before?.revised(
-      ({ key, version }) => versionOf(collection, version, key),
-      (version) => versionOf(collection, version),
-    );
-    if (after !== before) changed[collection] = after;
-  }
-  return Object.keys(changed).length === 0 ? state : Object.freeze({ ...state, ...changed });
+  return put(state, named, Object.freeze({ ...entity, revision: fold.revision }), fold);
 }
 
 /**
  * Puts collections into the order that they have in another state.
  *
- * @param onOrdered - called with each collection that gets another order
+ * @param revision - the revision of a collection that gets another order
  * @returns the same object if no order changes
  * @internal
  */
-export function inOrderOf<S extends State>(state: S, other: S, onOrdered: (collection: string) => void): S {
+export function inOrderOf<S extends State>(state: S, other: S, revision: number): S {
   const changed: Record<string, unknown> = {};
   for (const collection of Object.keys(state)) {
     const [before, wanted] = [memberOf(state, collection), memberOf(other, collection)];
-    const after = wanted && before?.inOrderOf(wanted);
-    if (after === before) continue;
-    changed[collection] = after;
-    onOrdered(collection);
+    const after = wanted && before?.inOrderOf(wanted, revision);
+    if (after !== before) changed[collection] = after;
   }
   return Object.keys(changed).length === 0 ? state : Object.freeze({ ...state, ...changed });
 }
@@ -329,7 +304,7 @@ export function sessionsOf({ sessions }: Pick<State, 'sessions'>): IndexedSessio
 }
 
 /**
- * Changes the session table of a snapshot, and gives a new version to what drains and shows other numbers now. Gives
+ * Changes the session table of a snapshot, and gives a new revision to what drains and shows other numbers now. Gives
  * the same snapshot for the same table.
  *
  * @param changed - gives the changed table
@@ -346,11 +321,9 @@ export function withSessions<S extends State>(
   const { revision, batch } = fold;
   const recounted = { services: new Set<string>(), servers: new Set<string>() };
   let next = withTable(state, changed(table, { revision, batch, recounted }), fold);
-  // Also what a command has closed is each node's own, and no change of the configuration.
-  const live = { revision, batch, origin: 'report' } as const;
   for (const collection of drainable)
     for (const key of recounted[collection])
-      if (drains(find(next, { collection }, key))) next = markKey(next, { collection }, key, live);
+      if (drains(find(next, { collection }, key))) next = markKey(next, { collection }, key, fold);
   return next;
 }
 

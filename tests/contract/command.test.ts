@@ -72,7 +72,9 @@ describe('a plan', () => {
       const tag = target && (await transport.send('GET', target)).headers['etag'];
       // What is created and then started gets its entity tag in two revisions.
       const isCreation = endpoint.method === 'POST' && plan.effects.length > 1;
-      expect(plan.etag).toBe(isCreation ? undefined : tag);
+      // The content of a password is known once it is set.
+      const setsPassword = endpoint.path.startsWith('/users') && endpoint.method !== 'DELETE';
+      expect(plan.etag).toBe(isCreation || setsPassword ? undefined : tag);
     },
   );
 

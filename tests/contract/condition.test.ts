@@ -18,7 +18,7 @@ function conditionTargetOf(endpoint: Endpoint): string {
 }
 
 const opened = { id: 77, state: 'a', user: 'b', address: 'c', service: 'My Service', connected: 0 };
-const tagForm = /^"[A-Za-z0-9_-]+\.\d+\.\d+"$/;
+const tagForm = /^"[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]+-\d+"$/;
 const sessionTag = '"9.1473419557000"';
 
 describe('entity tags', () => {
@@ -295,15 +295,30 @@ describe('entity tags', () => {
   });
 
   // Promise: life-tag
-  it('a tag of another life of the gateway is 412', async () => {
+  it('a tag holds in another life of the gateway for what is equal there, and leads to no 304', async () => {
     const snapshot = createSnapshot(sampleDocument);
     const [one, other] = [runAdmin({ snapshot }), runAdmin({ snapshot })];
     const [first, second] = [await transports.core(one.admin), await transports.core(other.admin)];
-    const tag = (await first.send('GET', '/gateway')).headers['etag'] ?? '';
-    expect(tag).toMatch(tagForm);
-    expect((await second.send('GET', '/gateway', { headers: { 'if-none-match': tag } })).status).toBe(200);
-    expect((await second.send('POST', '/gateway/logs/flush', { headers: { 'if-match': tag } })).status).toBe(
-      412,
-    );
+    for (const endpoint of reads.filter(({ live }) => live === undefined)) {
+      const target = targetOf(endpoint);
+      const tag = (await first.send('GET', target)).headers['etag'] ?? '';
+      expect(tag).toMatch(tagForm);
+      const read = (name: string): Promise<Answer> =>
+        second.send('GET', target, { headers: { [name]: tag } });
+      expect([target, (await read('if-match')).status]).toEqual([target, 200]);
+      expect([target, (await read('if-none-match')).status]).toEqual([target, 200]);
+    }
+  });
+
+  it('an undo, and an equal creation after a deletion, bring the tag back', async () => {
+    const [service, list] = ['/services/Spare-Service', '/services'];
+    const contents = async (): Promise<readonly string[]> =>
+      Promise.all([service, list].map(async (target) => (await tagOf(target)).split('.')[0] ?? ''));
+    const before = await contents();
+    await patch(service, '/max_connection', 77);
+    expect(new Set([...before, ...(await contents())]).size).toBe(4);
+    const [entry] = (await get('/history?fields=id')).body as readonly { readonly id: string }[];
+    await transport.send('PUT', `/history/${entry?.id ?? ''}/undo`);
+    expect(await contents()).toEqual(before);
   });
 });

@@ -22,8 +22,6 @@ import {
   type EventTable,
   type TransitionOf,
 } from '../../src/core/decision.ts';
-import { nextVersion } from '../../src/core/version.ts';
-import { Batch } from '../../src/core/batch.ts';
 import { problem } from '../../src/problem.ts';
 import { defineLifecycle } from '../../src/core/lifecycle.ts';
 import { foldReports, type ReportTable } from '../../src/core/report.ts';
@@ -152,22 +150,6 @@ describe('beginFold', () => {
     expect(folding.finish()).toEqual({ revision: 8, litres: 3 });
     expect(Object.isFrozen(folding.finish())).toBe(true);
   });
-
-  it('knows commands and reports by the type of the event', () => {
-    const seen: string[] = [];
-    const spying: EventTable<Tank, TankEvent> = {
-      ...events,
-      leaked: {
-        origin: 'report',
-        evolve(tank, _event, { origin, revision }) {
-          seen.push(`${origin} ${String(revision)}`);
-          return tank;
-        },
-      },
-    };
-    fold(spying, empty, [{ type: 'leaked', at: 0, resource, litres: 1 }]);
-    expect(seen).toEqual(['report 8']);
-  });
 });
 
 describe('accepted', () => {
@@ -228,13 +210,6 @@ describe('eventHead', () => {
     expect(eventHead(resource, { now: 5 })).toStrictEqual({ at: 5, resource });
     expect(eventHead(resource, { now: 5, actor: 'ada' })).toStrictEqual({ at: 5, actor: 'ada', resource });
   });
-});
-
-it('the next version moves both numbers for a command and only the second for a report', () => {
-  const version = { command: 2, live: 4 };
-  const next = { revision: 9, batch: new Batch() };
-  expect(nextVersion(version, { ...next, origin: 'command' })).toEqual({ command: 9, live: 9 });
-  expect(nextVersion(version, { ...next, origin: 'report' })).toEqual({ command: 2, live: 9 });
 });
 
 describe('a sequence', () => {

@@ -11,7 +11,7 @@ import { inspectable, inspectList, inspectMethod, quote } from '../../src/core/i
 import { decodeSegment, linkKey, linkTo, parseLink, percentEncode } from '../../src/core/link.ts';
 import { assertMembers } from '../../src/core/member.ts';
 import { nameFault, nameKey } from '../../src/core/name.ts';
-import { cutToBytes, longestRun, normalForm, utf8Length } from '../../src/core/text.ts';
+import { cutToBytes, longestRun, normalForm, utf8, utf8Length } from '../../src/core/text.ts';
 import { canonicalLink, resolveLinks, type FindName } from '../../src/core/reference.ts';
 import { character } from '../support/arbitrary-character.ts';
 
@@ -171,6 +171,16 @@ const characters = fc.constantFrom(
   ...['\ud800', '\udc00'],
 );
 const texts = fc.array(fc.oneof(characters, fc.string({ unit: character }))).map((parts) => parts.join(''));
+
+describe('utf8', () => {
+  it('gives the bytes that an encoder writes', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect([...utf8(text)]).toEqual([...new TextEncoder().encode(text)]);
+      }),
+    );
+  });
+});
 
 describe('utf8Length', () => {
   it('is the number of bytes that an encoder writes', () => {

@@ -2,7 +2,7 @@
  * The log of a fleet: its history, what it is compacted to, and what no version can read.
  */
 import { describe, expect, it } from '@jest/globals';
-import { createSnapshot, deleteUser, StoreLostError, type Json } from 'gateway-admin-core';
+import { createSnapshot, StoreLostError, type Json } from 'gateway-admin-core';
 import { createSharedMemory, openFleet, type FleetGap, type FleetRecord } from 'gateway-admin-core/fleet';
 
 import { altered } from '../support/altered-store.ts';
@@ -190,30 +190,6 @@ describe('a log that has grown over many short lives', () => {
     );
     expect(one.errors).toEqual([]);
   });
-});
-
-it('the same commands in another order lead to another revision: a set-back brings back no tag', async () => {
-  const world = createWorld();
-  const one = await world.open('one');
-  await one.admin.execute(limit(7));
-  await one.admin.execute((state, context) => deleteUser(state, 'ada', context));
-  const { records, state = null } = await world.memory.open().load();
-  const [intent = null, settlement = null, deletion = null] = records;
-  expect(records).toHaveLength(3);
-  const found = await Promise.all(
-    [records, [deletion, intent, settlement]].map(async (order) => {
-      const other = createWorld();
-      const store = other.memory.open();
-      await store.compact(state, { expectedPosition: (await store.load()).position });
-      await appendTo(store, ...order);
-      const node = await other.open('other');
-      await close(node);
-      return node.admin.fleet.snapshot;
-    }),
-  );
-  const [before, after] = found;
-  expect(after?.users.size).toBe(before?.users.size);
-  expect(after?.revision).not.toBe(before?.revision);
 });
 
 const unreadable = 'that this version cannot read. Update this node';

@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import { formatEtag, parseEntityTags, satisfiesIfMatch, satisfiesIfNoneMatch } from '../../src/http/etag.ts';
-import { isEpoch } from '../../src/core/version.ts';
+import { isEpoch } from '../../src/core/epoch.ts';
 import { clipRange, parseRange, rangeLinks, type Range } from '../../src/http/range.ts';
 import { parseFields, selectFields } from '../../src/http/fields.ts';
 import { createRouter, type Routable } from '../../src/http/router.ts';
@@ -133,13 +133,14 @@ describe('a router', () => {
 });
 
 const epochs = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/);
-const versions = fc.record({ command: fc.maxSafeNat(), live: fc.maxSafeNat() });
+const contents = fc.stringMatching(/^[A-Za-z0-9_-]{22}$/);
+const validators = fc.record({ content: contents, revision: fc.maxSafeNat() });
 const projections = fc.oneof(
   fc.constant(''),
   fc.string({ unit: 'grapheme' }),
   fc.string({ unit: 'binary-ascii' }),
 );
-const etags = fc.tuple(epochs, versions, projections).map((parts) => formatEtag(...parts));
+const etags = fc.tuple(epochs, validators, projections).map((parts) => formatEtag(...parts));
 const weak = fc.tuple(fc.constantFrom('', 'W/'), etags).map(([prefix, etag]) => prefix + etag);
 
 function tagsOf(header: string): '*' | readonly string[] {
@@ -154,7 +155,7 @@ describe('formatEtag', () => {
   });
 
   it('gives different representations different tags', () => {
-    const parts = fc.tuple(epochs, versions, projections);
+    const parts = fc.tuple(epochs, validators, projections);
     fc.assert(
       fc.property(parts, parts, (one, other) => {
         const same = JSON.stringify(one) === JSON.stringify(other);
@@ -164,12 +165,12 @@ describe('formatEtag', () => {
   });
 
   it.each([
-    [undefined, '"x1.7.9"'],
-    ['', '"x1.7.9"'],
-    ['fields=id,name', '"x1.7.9;fields=id,name"'],
-    ['50% "é"\r\n', '"x1.7.9;50%25%20%22%C3%A9%22%0D%0A"'],
+    [undefined, '"c.x1-9"'],
+    ['', '"c.x1-9"'],
+    ['fields=id,name', '"c.x1-9;fields=id,name"'],
+    ['50% "é"\r\n', '"c.x1-9;50%25%20%22%C3%A9%22%0D%0A"'],
   ])('writes the projection %j as %s', (projection, etag) => {
-    expect(formatEtag('x1', { command: 7, live: 9 }, projection)).toBe(etag);
+    expect(formatEtag('x1', { content: 'c', revision: 9 }, projection)).toBe(etag);
   });
 });
 
@@ -239,7 +240,7 @@ describe('parseEntityTags', () => {
     'refuses %j',
     (header) => {
       const detail =
-        'If-Match and If-None-Match must be * or a list of entity tags in double quotes, such as "x.7.9", "x.8.9".';
+        'If-Match and If-None-Match must be * or a list of entity tags in double quotes, such as "x.y-7", "z.y-9".';
       const problem = { code: 'header-invalid', status: 400, detail };
       expect(parseEntityTags(header)).toMatchObject({ ok: false, problem });
     },
@@ -255,34 +256,32 @@ describe('parseEntityTags', () => {
 });
 
 describe('satisfiesIfMatch', () => {
-  it('holds for a tag of the same epoch and command alone, whatever was reported or selected since', () => {
-    const tags = fc.tuple(epochs, versions, projections);
+  it('holds for a tag of the same content alone, whatever was reported or selected since, in any life', () => {
+    const tags = fc.tuple(epochs, validators, projections);
     fc.assert(
-      fc.property(tags, epochs, versions, ([epoch, then, projection], other, version) => {
+      fc.property(tags, epochs, validators, ([epoch, then, projection], other, now) => {
         const header = `"other", ${formatEtag(epoch, then, projection)}`;
-        const same = { command: then.command, live: version.live };
-        expect(satisfiesIfMatch(tagsOf(header), formatEtag(epoch, same))).toBe(true);
-        const current = formatEtag(other, version);
-        const isSame = epoch === other && then.command === version.command;
-        expect(satisfiesIfMatch(tagsOf(header), current)).toBe(isSame);
-        expect(satisfiesIfMatch(tagsOf(header), formatEtag(other, same))).toBe(epoch === other);
+        const same = { content: then.content, revision: now.revision };
+        expect(satisfiesIfMatch(tagsOf(header), formatEtag(other, same))).toBe(true);
+        const isSame = then.content === now.content;
+        expect(satisfiesIfMatch(tagsOf(header), formatEtag(epoch, now))).toBe(isSame);
       }),
     );
   });
 
   it.each<[string, string, boolean]>([
-    ['the weak form of a tag, which a proxy that compresses gives', 'W/"x1.7.9"', true],
-    ['the weak form of another command', 'W/"x1.6.9"', false],
-    ['a command that begins alike', '"x1.71.9"', false],
-    ['an epoch that ends alike', '"ax1.7.9"', false],
-    ['the epoch alone', '"x1"', false],
-    ['a tag without live part', '"x1.7"', false],
+    ['the weak form of a tag, which a proxy that compresses gives', 'W/"0123456789abcdefghij-_.x-9"', true],
+    ['another life and revision', '"0123456789abcdefghij-_.y-10"', true],
+    ['the weak form of another content', 'W/"0123456789abcdefghij-A.x-9"', false],
+    ['a content that begins alike', '"0123456789abcdefghij-_A.x-9"', false],
+    ['a content that ends alike', '"A0123456789abcdefghij-_.x-9"', false],
+    ['the content alone', '"0123456789abcdefghij-_"', false],
     ['an empty tag', '""', false],
   ])('says of %s, %s: %s', (_what, tag, holds) => {
-    expect(satisfiesIfMatch([tag], '"x1.7.9"')).toBe(holds);
+    expect(satisfiesIfMatch([tag], '"0123456789abcdefghij-_.x-9"')).toBe(holds);
   });
 
-  it('compares all of a tag with one dot', () => {
+  it('compares all of a tag without a content, such as that of a session', () => {
     expect(satisfiesIfMatch(['"9.1473"'], '"9.1473"')).toBe(true);
     expect(satisfiesIfMatch(['W/"9.1473"'], '"9.1473"')).toBe(true);
     for (const other of ['"9.147"', '"9.14730"', '"9.1473.0"', '"9"', '"19.1473"', '"9.-1473"'])
@@ -291,9 +290,9 @@ describe('satisfiesIfMatch', () => {
 
   it('holds for a star, and for no tag where the resource has none', () => {
     expect(satisfiesIfMatch('*', undefined)).toBe(true);
-    expect(satisfiesIfMatch('*', '"x1.7.9"')).toBe(true);
-    expect(satisfiesIfMatch(['"x1.7.9"'], undefined)).toBe(false);
-    expect(satisfiesIfMatch([], '"x1.7.9"')).toBe(false);
+    expect(satisfiesIfMatch('*', '"c.x1-9"')).toBe(true);
+    expect(satisfiesIfMatch(['"c.x1-9"'], undefined)).toBe(false);
+    expect(satisfiesIfMatch([], '"c.x1-9"')).toBe(false);
   });
 });
 
@@ -310,16 +309,17 @@ describe('satisfiesIfNoneMatch', () => {
   });
 
   it('sends a representation again when a report or the projection has changed it', () => {
-    const etag = formatEtag('x1', { command: 7, live: 9 });
-    expect(satisfiesIfNoneMatch([etag], formatEtag('x1', { command: 7, live: 10 }))).toBe(true);
-    expect(satisfiesIfNoneMatch([etag], formatEtag('x1', { command: 7, live: 9 }, 'fields=id'))).toBe(true);
+    const [then, later] = [{ content: 'c', revision: 9 } as const, { content: 'c', revision: 10 } as const];
+    const etag = formatEtag('x1', then);
+    expect(satisfiesIfNoneMatch([etag], formatEtag('x1', later))).toBe(true);
+    expect(satisfiesIfNoneMatch([etag], formatEtag('x1', then, 'fields=id'))).toBe(true);
   });
 
   it('never holds for a star, and always for a list where there is no tag', () => {
-    expect(satisfiesIfNoneMatch('*', '"x1.7.9"')).toBe(false);
+    expect(satisfiesIfNoneMatch('*', '"c.x1-9"')).toBe(false);
     expect(satisfiesIfNoneMatch('*', undefined)).toBe(false);
-    expect(satisfiesIfNoneMatch(['"x1.7.9"'], undefined)).toBe(true);
-    expect(satisfiesIfNoneMatch([], '"x1.7.9"')).toBe(true);
+    expect(satisfiesIfNoneMatch(['"c.x1-9"'], undefined)).toBe(true);
+    expect(satisfiesIfNoneMatch([], '"c.x1-9"')).toBe(true);
   });
 });
 

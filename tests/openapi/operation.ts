@@ -125,7 +125,7 @@ function answer(
   { answer: shown }: RouteExample,
 ): Members {
   const names = [
-    ...(route.version === undefined && route.conditionTag === undefined ? [] : ['ETag']),
+    ...(route.validator === undefined && route.conditionTag === undefined ? [] : ['ETag']),
     ...(route.kind === 'list' ? ['X-Total-Count'] : []),
     ...(route.query.includes('range') ? ['Link'] : []),
   ];
@@ -136,8 +136,8 @@ function answer(
   };
 }
 
-function notModified({ version }: ReadRoute): Members {
-  if (version === undefined) return {};
+function notModified({ validator }: ReadRoute): Members {
+  if (validator === undefined) return {};
   const description = 'The representation still has an entity tag of If-None-Match.';
   return { 304: { description, headers: headersNamed(['ETag']) } };
 }
@@ -146,7 +146,7 @@ function notModified({ version }: ReadRoute): Members {
 function commandSuccesses(route: CommandRoute, { answer: shown, plan }: RouteExample): Members {
   const { answerShape } = route;
   const headers = headersNamed([
-    ...('version' in route ? ['ETag'] : []),
+    ...('validator' in route ? ['ETag'] : []),
     ...Object.keys(isAction(route) ? preferenceHeader : fleetHeaders),
   ]);
   if (answerShape === undefined)

@@ -123,7 +123,7 @@ export const fleetHeaders: Members = {
 
 /** The headers of answers. */
 export const headers: Members = {
-  ETag: { description: 'The version of the representation; of a session, its identity.', schema: text },
+  ETag: { description: 'What the representation stands for; of a session, its identity.', schema: text },
   Location: {
     description: 'The address of the new resource, relative to the address of the request.',
     schema: text,
@@ -168,7 +168,7 @@ function conditionOf(route: BoundRoute): readonly string[] {
   if (route.kind === 'command') return ['ifMatch', 'ifNoneMatch', 'prefer'];
   if (route.kind === 'stream') return ['after', 'types', 'lastEventId'];
   if (route.kind === 'probe') return [];
-  return route.version === undefined ? ['ifMatch'] : ['ifMatch', 'ifNoneMatch'];
+  return route.validator === undefined ? ['ifMatch'] : ['ifMatch', 'ifNoneMatch'];
 }
 
 const word: Members = { ...text, enum: ['true', 'false'] };

@@ -268,8 +268,12 @@ describe.each(secretPlaces)('a guess at $place of $target', (row) => {
   });
 
   it('that is written is a change, right or wrong', async () => {
-    const answerTo = async (value: string): Promise<Answer> =>
-      (await vault(row, true)).send([{ op: 'replace', path: row.place, value }]);
+    const answerTo = async (value: string): Promise<Answer> => {
+      const answer = await (await vault(row, true)).send([{ op: 'replace', path: row.place, value }]);
+      // The content of a secret is its sealed text, and no two sealings of one secret give one text.
+      const etag = answer.headers['etag']?.replace(/^"[^.]*/, '"content');
+      return { ...answer, headers: { ...answer.headers, ...(etag && { etag }) } };
+    };
     const right = await answerTo(secret);
     expect(right.status).toBe(200);
     await fc.assert(

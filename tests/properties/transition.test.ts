@@ -32,6 +32,7 @@ import {
 import { wholeOf } from '../support/closing.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { eventTypes } from '../support/event-type.ts';
+import { ContentLaw } from '../support/content-law.ts';
 import { contentOf, expectDecision, expectNext, someTime } from '../support/expect-decision.ts';
 import {
   Batch,
@@ -78,16 +79,14 @@ function shownCounts(snapshot: Snapshot): readonly unknown[] {
   return (list?.shown ?? []).map((each) => (each as Record<string, unknown>)['current_connections']);
 }
 
-/** What is shown of everything that has a version, and the version. */
-function versioned(
-  snapshot: Snapshot,
-): ReadonlyMap<string, { readonly version: string; readonly shown: string }> {
+/** What is shown of everything that has an entity tag, and the tag. */
+function tagged(snapshot: Snapshot): ReadonlyMap<string, { readonly tag: string; readonly shown: string }> {
   return new Map(
     readAll(snapshot).flatMap(({ route, subject, shown }) => {
       const found = route.find(snapshot, { name: subject, id: subject });
-      if (!found.ok || route.version === undefined) return [];
-      const version = JSON.stringify(route.version(snapshot, found.value));
-      return [[`${route.id} ${subject}`, { version, shown: JSON.stringify(shown) }] as const];
+      if (!found.ok || route.validator === undefined) return [];
+      const tag = JSON.stringify(route.validator(snapshot, found.value));
+      return [[`${route.id} ${subject}`, { tag, shown: JSON.stringify(shown) }] as const];
     }),
   );
 }
@@ -104,7 +103,8 @@ describe('the arbitrary commands', () => {
 describe('any commands and reports on any gateway', () => {
   // Promise: laws
   // Promise: counts
-  it('keep the laws, the counters and the versions of what is shown at every step, and can be replayed', () => {
+  it('keep the laws, the counters and the tags of what is shown at every step, and can be replayed', () => {
+    const contents = new ContentLaw();
     fc.assert(
       fc.property(documents, happenings, (document, list) => {
         const start = createSnapshot(document);
@@ -121,12 +121,14 @@ describe('any commands and reports on any gateway', () => {
           expect(shownCounts(next)).toEqual(
             [...next.services].map(({ key }) => open.filter(({ service }) => service === key).length),
           );
-          const now = versioned(next);
-          const hidden = [...versioned(current)].filter(([place, { version, shown }]) => {
+          const now = tagged(next);
+          const hidden = [...tagged(current)].filter(([place, { tag, shown }]) => {
             const after = now.get(place);
-            return after?.version === version && after.shown !== shown;
+            return after?.tag === tag && after.shown !== shown;
           });
           expect(hidden).toEqual([]);
+          contents.look(next);
+          expect(contents.faults).toEqual([]);
           current = next;
         }
         expect(contentOf(replayed)).toEqual(contentOf(current));

@@ -326,7 +326,7 @@ describe('what is left', () => {
       at(0),
     ).next;
 
-  it('is counted, and gives the resource a new version', () => {
+  it('is counted, and gives the resource a new revision', () => {
     const now = drain(draining(), 'servers', 'db-1', {}, at(1)).next;
     const later = open(now, 1);
     const left = { state: 'draining', sessions: 1, connections: 1 };
@@ -335,7 +335,7 @@ describe('what is left', () => {
       [serviceIn(now), serviceIn(later)],
       [now.servers.find('db-1'), later.servers.find('db-1')],
     ])
-      expect(after?.version.live).toBeGreaterThan(before?.version.live ?? Infinity);
+      expect(after?.revision).toBeGreaterThan(before?.revision ?? Infinity);
     const closed = applyReports(later, [{ type: 'session.closed', id: 1, connected: 1 }], at(0)).next;
     expect(drainsShown(closed)).toMatchObject({ 'db-1': { state: 'drained' }, Sales: { state: 'drained' } });
   });

@@ -101,7 +101,7 @@ describe('a patch', () => {
     const before = documentSettings(things(sampleSnapshot())?.settings);
     const rest = Object.entries(before).filter(([name]) => !Object.hasOwn(from, name));
     expect(documentSettings(things(next)?.settings)).toEqual({ ...Object.fromEntries(rest), ...to });
-    expect(things(next)?.version).toEqual({ command: 1, live: 1 });
+    expect(things(next)?.revision).toBe(1);
   });
 
   it('writes links in canonical form, in its operations too', () => {
@@ -114,13 +114,13 @@ describe('a patch', () => {
     expect(added.events).toMatchObject([{ operations: [{ value: '/filters/Spare' }] }]);
   });
 
-  it('gives a filter a new version, also if the service has changed earlier in the same sequence', () => {
+  it('gives a filter a new revision, also if the service has changed earlier in the same sequence', () => {
     const without = patchSales({ op: 'remove', path: '/filters' });
     const { next } = expectAccepted(
       sequence((snapshot, context) => stopService(snapshot, 'My Service', context), without),
     );
 
-    expect(next.filters.find('hint')?.version).toEqual({ command: 1, live: 1 });
+    expect(next.filters.find('hint')?.revision).toBe(1);
   });
 
   it('empties the filters on remove, and changes nothing if they are already empty', () => {

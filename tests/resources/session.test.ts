@@ -442,11 +442,11 @@ describe('reports of sessions and connections', () => {
     expect(next.sessions.find(77)).toBeDefined();
   });
 
-  it('raise the live part of the version of a service, and not the command part', () => {
+  it('raise the revision of what a service shows, and change no service', () => {
     const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'r' }] });
     const next = after(snapshot, { ...opened, service: 'Sales' });
     const ofTable = 1;
     expect(contentOf(next)).toMatchObject({ live: [ofTable, 1] });
-    expect(next.services.find('sales')?.version).toEqual({ command: 0, live: 0 });
+    expect(next.services.find('sales')?.revision).toBe(0);
   });
 });

@@ -6,7 +6,8 @@
 import type { AdminEvent, Json, Snapshot } from 'gateway-admin-core';
 
 import type { Answer, Asked, Shown, Tag } from './answer.ts';
-import { leavesAlone, type Chronicle } from './chronicle.ts';
+import { contentAt } from '../support/content-at.ts';
+import { leavesAlone, type Chronicle, type Moment } from './chronicle.ts';
 import { saidBy } from './planner.ts';
 
 /** A command with its answer. */
@@ -40,7 +41,7 @@ const otherReasons: readonly (string | undefined)[] = [
 export function untruthsIn(answered: Answered, chronicle: Chronicle, epoch: string): readonly string[] {
   const { tag, plan } = answered.asked;
   const about = [
-    ...(tag === undefined ? [] : conditionFaults(answered, tag, chronicle, epoch)),
+    ...(tag === undefined ? [] : conditionFaults(answered, tag, chronicle)),
     ...(plan === undefined ? [] : markFaults(answered, plan, chronicle, epoch)),
   ];
   const untruth = untruthOf(answered, chronicle);
@@ -94,27 +95,22 @@ function outcomesIn(
 
 /** What is wrong with the answer to a request that names a tag. */
 function conditionFaults(
-  { asked: { kind }, actor, answer, revisions }: Answered,
+  { asked: { kind }, actor, answer, from, revisions: [, answered] }: Answered,
   { link, text }: Tag,
   chronicle: Chronicle,
-  epoch: string,
 ): readonly string[] {
-  const [asked, answered] = revisions;
-  const [, life, command] = /^"([^.]*)\.(\d+)\./.exec(text) ?? [];
-  const since = Number(command);
-  const others = chronicle
-    .changesOf(link, since)
-    .filter((change) => change.revision <= answered && change.actor !== actor);
+  const wanted = /^"([^.]*)\./.exec(text)?.[1];
+  const isMet = ({ snapshot }: Moment): boolean => contentAt(snapshot, link) === wanted;
+  const moments = chronicle.moments(Math.max(0, from - 1), answered);
   const what = `${kind} of ${actor} with ${text}`;
   if (answer.code === 'precondition-failed')
-    return life !== epoch || others.length > 0
-      ? []
-      : [`${what} was refused, and nothing has changed ${link}`];
+    return moments.every(isMet) ? [`${what} was refused, and ${link} was the same all the time`] : [];
   if (answer.outcome !== 'done') return [];
-  const own = chronicle.changesOf(link, since).find((change) => change.actor === actor)?.revision ?? asked;
-  const lost = others.filter(({ revision }) => revision < own);
-  const overwrites = life !== epoch || lost.length > 0;
-  return overwrites ? [`${what} was carried out, and ${link} was another by then`] : [];
+  // Nobody else changes the resource between the decision and the change.
+  const own = chronicle.changesOf(link, 0).find((change) => change.actor === actor)?.revision;
+  const last = own === undefined ? undefined : moments.find(({ revision }) => revision < own);
+  const isRight = last === undefined ? moments.some(isMet) : isMet(last);
+  return isRight ? [] : [`${what} was carried out, and ${link} was another by then`];
 }
 
 /** What is wrong with the answer to a request that names a mark. */

@@ -24,6 +24,7 @@ import { documents } from '../support/arbitrary-document.ts';
 import { changedSnapshots } from '../support/changed-snapshot.ts';
 import { sampleDocument, sampleSnapshot } from '../support/document.ts';
 import { collections, contentOf } from '../support/expect-decision.ts';
+import type { Validator } from '../support/internal.ts';
 import { planted } from '../support/planted.ts';
 import { readAll } from '../support/reading.ts';
 import { runAdmin } from '../support/running-admin.ts';
@@ -106,7 +107,7 @@ describe('a snapshot that was made by hand', () => {
     const { services, sessions } = sampleSnapshot();
     const list = {
       size: 0,
-      version: services.version,
+      revision: services.revision,
       find: () => undefined,
       range: () => [],
       toJSON: () => [],
@@ -121,29 +122,25 @@ describe('a snapshot that was made by hand', () => {
   });
 });
 
-/** The version of each representation of one thing, by the id of the route and the name of the thing. */
-function versionsShown(snapshot: Snapshot): Readonly<Record<string, unknown>> {
-  const versions = readAll(snapshot).flatMap(({ route, subject }) => {
+/** What the tag of each representation of one thing says, by the id of the route and the name of the thing. */
+function tagsShown(snapshot: Snapshot): Readonly<Record<string, Validator | undefined>> {
+  const tags = readAll(snapshot).flatMap(({ route, subject }) => {
     const found = route.find(snapshot, { name: subject, id: subject });
     if (!/^(?:servers|services|monitors|filters)\.get$/.test(route.id) || !found.ok) return [];
-    return [[`${route.id} ${subject}`, route.version?.(snapshot, found.value)]];
+    return [[`${route.id} ${subject}`, route.validator?.(snapshot, found.value)]];
   });
-  return Object.fromEntries(versions) as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(tags) as Readonly<Record<string, Validator | undefined>>;
 }
 
-describe('the version of a representation', () => {
-  it('is the version of the resource; the counters of a service count too, as a report', () => {
-    const wanted = [
-      { command: 0, live: 1 },
-      { command: 2, live: 2 },
-      { command: 2, live: 3 },
-    ];
-    for (const [at, snapshot] of changedSnapshots().entries()) {
-      const { 'services.get Sales': ofService, ...others } = versionsShown(snapshot);
-      expect(ofService).toEqual(wanted[at]);
-      expect(Object.keys(others)).toHaveLength(7);
-      for (const version of Object.values(others)) expect(version).toEqual({ command: 0, live: 0 });
-    }
+describe('the tag of a representation', () => {
+  it('has the content that a command changes, and a revision that counters of a service raise too', () => {
+    const [opened, stopped, closed] = changedSnapshots().map(tagsShown);
+    const [before, after, later] = [opened, stopped, closed].map((tags) => tags?.['services.get Sales']);
+    expect([before, after, later].map((tag) => tag?.revision)).toEqual([1, 2, 3]);
+    expect([after?.content === before?.content, later?.content === after?.content]).toEqual([false, true]);
+    const { 'services.get Sales': _service, ...others } = closed ?? {};
+    expect(Object.keys(others)).toHaveLength(7);
+    expect(opened).toMatchObject(others);
   });
 });
 
@@ -278,11 +275,11 @@ describe('a snapshot in a console', () => {
         "  epoch: 'life-1',",
         '  revision: 0,',
         '  secretParameters: Array(1) [ "password" ],',
-        '  gateway: { version, started, attributes },',
+        '  gateway: { revision, started, attributes },',
         '  threads: { load_average, threads },',
         '  tasks: Array(2) [ "Load Average", "Rotate" ],',
         '  modules: Array(3) [ "pgclient", "qlafilter", "readconnroute" ],',
-        '  logs: { version, last_flushed, attributes },',
+        '  logs: { revision, last_flushed, attributes },',
         '  interface: { settings },',
         '  servers: Collection(4) [ "db-serv-1", "DB Server 2", "db-serv-3", "Spare DB" ],',
         '  services: Collection(4) [ "My Service", "Bare Service", "Report Service", "Spare Service" ],',
@@ -347,7 +344,7 @@ describe('JSON of a snapshot', () => {
     const [bare, mine] = [snapshot.services.find('Bare Service'), snapshot.services.find('My Service')];
     const mark = { password: '[redacted]' };
     expect(revision).toBe(0);
-    expect(services).toMatchObject({ size: 4, version: { command: 0, live: 0 } });
+    expect(services).toMatchObject({ size: 4, revision: 0 });
     expect(services?.entries[0]).toEqual({
       ...mine,
       listeners: mine?.listeners.map((listener) =>
@@ -421,8 +418,7 @@ describe('the JSON of two snapshots', () => {
     ]);
     expect([...users]).toEqual([...sampleSnapshot().users]);
     const message = failureOf(jsonOf({ ...sampleSnapshot(), users }), jsonOf(sampleSnapshot()));
-    const forgotten = ['- "command": 0,', '- "live": 0,', '+ "command": 2,', '+ "live": 2,'];
-    expect(changedLines(message)).toEqual(forgotten);
+    expect(changedLines(message)).toEqual(['- "revision": 0,', '+ "revision": 2,']);
   });
 
   it('is equal exactly when all that can be told of them is', () => {

@@ -169,11 +169,14 @@ export function contentOf(snapshot: Snapshot): object {
     revision,
     document: toDocument(snapshot),
     own,
-    versions: [gateway.version, logs.version],
+    revisions: [gateway.revision, logs.revision],
     collections: collections.map((name) => ({
       name,
-      version: snapshot[name].version,
-      entities: Array.from<Entity>(snapshot[name]).map(({ key, version }) => ({ key, version })),
+      revision: snapshot[name].revision,
+      entities: Array.from<Entity>(snapshot[name]).map(({ key, revision: changed }) => ({
+        key,
+        revision: changed,
+      })),
     })),
     live: [sessions.index.live, ...[...services].map(({ key }) => sessions.liveOfService(key))],
     total: sessions.total,

@@ -5,10 +5,11 @@
  */
 export { Batch } from '../../src/core/batch.ts';
 export { applied, changeBetween, conflicts, inverse, joined, merged, pruned } from '../../src/core/change.ts';
+export type { Validator } from '../../src/core/content.ts';
 export type { Fields } from '../../src/core/field.ts';
 export { createTimeFormat } from '../../src/core/time.ts';
 export { loadFleetState } from '../../src/fleet/fleet-state.ts';
-export { withFleetVersions } from '../../src/fleet/version.ts';
+export { shared } from '../../src/fleet/sharing.ts';
 export type { EntryEvent } from '../../src/resources/history.ts';
 export {
   boundRoutes,
@@ -33,4 +34,5 @@ export { OwnJournal } from '../../src/runtime/journal/journal.ts';
 export { evolving, OwnLog } from '../../src/runtime/journal/log.ts';
 export { RecordQueue } from '../../src/runtime/journal/record-queue.ts';
 export { watchersOf } from '../../src/runtime/options.ts';
-export { changedDrains, put, remove, replaceVersions, sessionsOf } from '../../src/snapshot/state.ts';
+export { changedDrains, put, remove, sessionsOf } from '../../src/snapshot/state.ts';
+export { listValidator, validatorOf } from '../../src/snapshot/validator.ts';

@@ -32,11 +32,11 @@ import {
   linkOf,
   linkOfKey,
   openOn,
-  shownVersion,
   type ConfiguredEntity,
   type DrainingResource,
   type State,
 } from '../../snapshot/state.ts';
+import { validatorOf } from '../../snapshot/validator.ts';
 import type { Drain, DrainOptions } from './drain-setting.ts';
 import type { About, Draining } from './kind.ts';
 import { finder } from './look-up.ts';
@@ -308,7 +308,7 @@ export function drainRoutes<S extends State, T extends Drainable>(
     isAddition: true,
     role: 'operator',
     find: finder(named),
-    version: (snapshot: State, thing: T) => shownVersion(snapshot, collection, thing),
+    validator: (snapshot: State, thing: T) => validatorOf(snapshot, named, thing),
     link: (thing: T) => linkOf(collection, thing),
   } as const;
   const aliasOf = (command: string): readonly string[] => [`/${collection}/:name/${command}`];

@@ -27,7 +27,8 @@ import * as shape from '../../core/shape.ts';
 import { cutToBytes } from '../../core/text.ts';
 import { sameJson, type Json } from '../../json/value.ts';
 import { quoted } from '../../problem.ts';
-import { linkOf, replace, shownVersion, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
+import { linkOf, replace, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
+import { validatorOf } from '../../snapshot/validator.ts';
 import { foldOf } from './change-fold.ts';
 import type { About, AdoptionSteps, Changing } from './kind.ts';
 import { finder, linkOfCollection, lookUp, reported } from './look-up.ts';
@@ -363,7 +364,7 @@ export function lifecycleRoutes<S extends State, K extends Singular>(
       aliases: [`/${collection}/:name/${command}`],
       summary: `${command === 'stop' ? 'Stops' : 'Starts'} a ${singular}.`,
       find: finder(named),
-      version: (snapshot, thing) => shownVersion(snapshot, collection, thing),
+      validator: (snapshot, thing) => validatorOf(snapshot, named, thing),
       link: (thing) => linkOf(collection, thing),
       decide: (snapshot: S, thing, context) => decideFound(machine, command, snapshot, thing, context),
     }),

@@ -7,12 +7,13 @@ import { sealDefinition } from '../../core/seal.ts';
 import { commandQuery, type CommandRoute, type ItemRoute } from '../../http/route.ts';
 import { isObject, type Json } from '../../json/value.ts';
 import { ok } from '../../problem.ts';
-import { linkOf, shownVersion, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
+import { linkOf, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
+import { listValidator, validatorOf } from '../../snapshot/validator.ts';
 import type { NamedResources } from './kind.ts';
 import { finder, linkOfCollection } from './look-up.ts';
 import type { Membership } from './membership.ts';
 import type { Surroundings } from './rendering.ts';
-import { collectionVersion, endpointOf } from './route.ts';
+import { endpointOf } from './route.ts';
 
 const shared = {
   kind: 'command',
@@ -86,7 +87,8 @@ export function creationRoute<S extends State>(
     ...endpointOf(named, 'create'),
     summary: `Creates a ${named.singular} from its entry in a gateway document.`,
     find: () => ok(named),
-    version: (snapshot) => collectionVersion(snapshot, named),
+    validator: (snapshot) => listValidator(snapshot, named),
+    ofList: named,
     link: () => linkOfCollection(named),
   };
 }
@@ -106,8 +108,9 @@ export function deletionRoute<S extends State>(
     mediaTypes: [],
     summary: `Deletes a ${singular}.${isListed ? ' With detach=true, the lists of other resources lose it first.' : ''}`,
     find: finder(named),
-    version: (snapshot, thing) => shownVersion(snapshot, collection, thing),
-    versionWhenGone: (snapshot) => collectionVersion(snapshot, named),
+    validator: (snapshot, thing) => validatorOf(snapshot, named, thing),
+    validatorWhenGone: (snapshot) => listValidator(snapshot, named),
+    ofList: named,
     link: (thing) => linkOf(collection, thing),
     command: (_parameters, _body, _secrets, _rendering, { detach: asked = 'false' }) => {
       const detach = asked === 'true';

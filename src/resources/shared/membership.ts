@@ -25,7 +25,6 @@ import { definitionIn, type Field, type Fields } from '../../core/field.ts';
 import { hasSecret } from '../../core/secret.ts';
 import { mapEntries, misplacedFaults } from '../../core/secret-entry.ts';
 import { oneForEachPointer, parseShape } from '../../core/shape.ts';
-import { initialVersion, nextVersion } from '../../core/version.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { assertText, isObject, type Json, type JsonObject } from '../../json/value.ts';
 import { ok, problem, problemOf, quoted, type Fault, type Problem, type Result } from '../../problem.ts';
@@ -211,7 +210,7 @@ function eventRows<S extends State>(
       // Also of a redacted event: without its secrets.
       const entry = withoutMarks(definition);
       assertText(entry['name'], 'The name of a created resource');
-      const thing = Object.freeze(loadEntity(named.fields, entry, nextVersion(initialVersion, fold)));
+      const thing = Object.freeze(loadEntity(named.fields, entry, fold.revision));
       const born = withBirth(put(snapshot, named, thing, fold), event, fold);
       const next = withSessions(born, fold, (table, within) => table.withKey(collection, key, within));
       return relinked(named, next, withoutLinks(named, thing), thing.settings, fold);

@@ -19,7 +19,7 @@ export interface BroughtBack<T> {
 }
 
 /**
- * Settings as they come back, without a deadline that has passed. A deadline that is in use stays.
+ * Settings as they come back, without a deadline that has passed. One that is in use stays: what it does is done.
  *
  * @param resource - link of the resource, for the note
  * @param settings - the settings that come back, or the definition of a resource that does
@@ -33,8 +33,9 @@ export function broughtBack<T extends object>(
   now: number,
   present: object = {},
 ): BroughtBack<T> {
-  const until = drainIn(settings)?.until;
-  if (until === undefined || until === drainIn(present)?.until) return { settings, notes: [] };
+  const { until, then } = drainIn(settings) ?? {};
+  const inUse = drainIn(present);
+  if (until === undefined || (until === inUse?.until && then === inUse.then)) return { settings, notes: [] };
   const after = withoutPassed(settings, now);
   if (after === settings) return { settings, notes: [] };
   const detail =
@@ -78,7 +79,7 @@ export function drainsBroughtBack<S extends State>(
   given: S,
   now: number,
 ): { readonly given: S; readonly notes: readonly Note[] } {
-  const change = { revision: given.revision, origin: 'report', batch: new Batch() } as const;
+  const change = { revision: given.revision, batch: new Batch() };
   const notes: Note[] = [];
   const next = drainingIn(given).reduce((taken, { collection, key }) => {
     const named = { collection } as Named<Drainable>;
@@ -101,7 +102,7 @@ export function drainsBroughtBack<S extends State>(
  * @internal
  */
 export function keepingDrains<S extends State>(snapshot: S, given: S): S {
-  const change = { revision: given.revision, origin: 'report', batch: new Batch() } as const;
+  const change = { revision: given.revision, batch: new Batch() };
   const next = drainingIn(snapshot).reduce((now, { collection, key }) => {
     const named = { collection } as Named<Drainable>;
     const [present, wanted] = [find(snapshot, named, key), find(given, named, key)];
@@ -124,7 +125,7 @@ export function withOwnDrains<S extends State>(
   given: S,
   { now, actor }: Pick<Context, 'now' | 'actor'>,
 ): S {
-  const change = { revision: given.revision, origin: 'report', batch: new Batch() } as const;
+  const change = { revision: given.revision, batch: new Batch() };
   const next = drainingIn(given).reduce((taken, { collection, key }) => {
     const named = { collection } as Named<Drainable>;
     const [present, wanted] = [find(snapshot, named, key), find(taken, named, key)];

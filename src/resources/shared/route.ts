@@ -6,7 +6,7 @@ import type * as z from 'zod/mini';
 import type { Entity, Named } from '../../core/collection.ts';
 import type { Context, DecisionOf } from '../../core/decision.ts';
 import { fieldNames, type ObjectShape } from '../../core/shape.ts';
-import { latest, type Version } from '../../core/version.ts';
+import type { Validator } from '../../core/content.ts';
 import { endpoint, type EndpointId } from '../../http/endpoint.ts';
 import {
   commandQuery,
@@ -25,7 +25,8 @@ import {
   type WholeRoute,
 } from '../../http/route.ts';
 import { ok, type Result } from '../../problem.ts';
-import { collectionOf, linkOf, sessionsOf, shownVersion, type State } from '../../snapshot/state.ts';
+import { collectionOf, linkOf, shownRevision, type State } from '../../snapshot/state.ts';
+import { listValidator, validatorOf } from '../../snapshot/validator.ts';
 import { finder } from './look-up.ts';
 import type { Rendering, Surroundings } from './rendering.ts';
 
@@ -49,8 +50,9 @@ interface Reading<T> extends Described {
   readonly shape: ObjectShape | z.ZodMiniString;
   readonly fieldAliases?: Readonly<Record<string, string>>;
   find(this: void, snapshot: State, parameters: PathParameters, around?: Surroundings): Result<T>;
-  version?(this: void, snapshot: State, thing: T): Version;
+  validator?(this: void, snapshot: State, thing: T): Validator;
   conditionTag?(this: void, thing: T): string;
+  readonly ofList?: Pick<Named<Entity>, 'collection'>;
   /** Link of the resource; the path when left out. */
   link?(this: void, thing: T): string;
 }
@@ -108,7 +110,7 @@ export function listingOf<T>(items: readonly T[], represent: (item: T) => object
   return listing(items.length, (offset, length) => items.slice(offset, offset + length).map(represent));
 }
 
-/** Creates a listing of things with versions. */
+/** Creates a listing of things with revisions. */
 function listingOfThings<T extends object>(total: number, things: Things<T>): Listing {
   const { range, represent } = things;
   return {
@@ -130,7 +132,7 @@ export function commandRoute<T>({
 }: Described &
   Pick<
     CommandRoute<State, DecisionOf<State>, Surroundings, T>,
-    'kind' | 'method' | 'find' | 'version' | 'versionWhenGone' | 'conditionTag' | 'link'
+    'kind' | 'method' | 'find' | 'validator' | 'validatorWhenGone' | 'ofList' | 'conditionTag' | 'link'
   > &
   Partial<Pick<Route, 'aliases'>> & {
     /** Decides the command about the resource that the path names. */
@@ -196,7 +198,7 @@ export function readRoutes<T extends Entity>(named: Named<T>, readable: Readable
     summary: `Gives one ${singular}.`,
     find: finder(named),
     link: (entity) => linkOf(collection, entity),
-    version: (snapshot, entity) => shownVersion(snapshot, collection, entity),
+    validator: (snapshot, entity) => validatorOf(snapshot, named, entity),
     read: represent,
   });
   return [item, collectionRoute(named, readable)];
@@ -214,23 +216,16 @@ export function collectionRoute<T extends Entity>(
     query: ['fields', 'range'],
     summary: `Lists the ${named.collection}.`,
     find: () => ok(named),
-    version: collectionVersion,
+    validator: listValidator,
+    ofList: named,
     list(snapshot, _named, rendering) {
       const entities = collectionOf(snapshot, named);
       return listingOfThings(entities.size, {
         range: (offset, length) => entities.range(offset, length),
-        version: (entity) => shownVersion(snapshot, named.collection, entity),
+        revision: (entity) => shownRevision(snapshot, named, entity),
         represent: (entity) => represent(snapshot, entity, rendering),
         by: represent,
       });
     },
   });
-}
-
-/** The version of the list of a collection: the last change of anything that the list shows. @internal */
-export function collectionVersion(snapshot: State, named: Named<Entity>): Version {
-  const { version } = collectionOf(snapshot, named);
-  if (named.collection !== 'services') return version;
-  // The counters of all services together: to ask each service takes longer than to write its representation.
-  return latest(version, { command: 0, live: sessionsOf(snapshot).index.live });
 }

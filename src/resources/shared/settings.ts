@@ -36,7 +36,8 @@ import { isObject, type Json, type JsonObject } from '../../json/value.ts';
 import { fail, ok, problemOf, type Fault, type Result } from '../../problem.ts';
 import { reservedFaults } from '../../snapshot/entry.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
-import { linkOf, nameFinder, shownVersion, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
+import { linkOf, nameFinder, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
+import { validatorOf } from '../../snapshot/validator.ts';
 import { foldOf } from './change-fold.ts';
 import type { About, AdoptionSteps, Changing } from './kind.ts';
 import { finder, linkOfCollection, lookUp, unresolvedCollections } from './look-up.ts';
@@ -352,7 +353,7 @@ export function patchRoute<S extends State, T extends ConfiguredEntity, K extend
     summary: `Modifies a ${singular} with a JSON Patch: ${view.names}.`,
     answerShape,
     find: finder(named),
-    version: (snapshot, thing: T) => shownVersion(snapshot, collection, thing),
+    validator: (snapshot, thing: T) => validatorOf(snapshot, named, thing),
     link: (thing: T) => linkOf(collection, thing),
     async command(_parameters, body, secrets) {
       const parsed = parseOperations(body);

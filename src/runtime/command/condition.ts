@@ -4,12 +4,14 @@
  * a mark comes after that: see `writer.ts`.
  */
 import { refused, type Context } from '../../core/decision.ts';
-import type { Version } from '../../core/version.ts';
+import type { Validator } from '../../core/content.ts';
 import { formatEtag, satisfiesIfMatch, satisfiesIfNoneMatch } from '../../http/etag.ts';
 import type { PathParameters } from '../../http/route.ts';
+import { nextTurn } from '../../ports/system-clock.ts';
 import { problem, type Problem, type Result } from '../../problem.ts';
 import type { BoundResourceRoute, Decision, Transition } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
+import { summing } from '../../snapshot/validator.ts';
 
 /** A route with the path parameters of a request. @internal */
 export interface Place {
@@ -45,7 +47,7 @@ export function transitionAt(
     // The refusal rests on the collection, because a command in flight may create the resource.
     if (!found.ok) return refused(snapshot, found.problem, [collectionOf(route)]);
     const etagOf = (): string | undefined =>
-      tagOf(route, found.value, snapshot.epoch, route.version?.(snapshot, found.value));
+      tagOf(route, found.value, snapshot.epoch, route.validator?.(snapshot, found.value));
     const failed = failureOf(conditions, etagOf);
     if (failed !== undefined) return refused(snapshot, failed, [route.link(found.value)]);
     return decide(snapshot, found.value, context);
@@ -71,7 +73,7 @@ export function failureOf(
 /**
  * The entity tag of a resource; `undefined` if the resource has none.
  *
- * @param version - the version of the representation, in the snapshots of the epoch
+ * @param validator - what the tag says of the representation, in the snapshots of the epoch
  * @param projection - what is shown of the resource; left out if all is
  * @internal
  */
@@ -79,10 +81,35 @@ export function tagOf(
   { conditionTag }: BoundResourceRoute,
   thing: unknown,
   epoch: string,
-  version: Version | undefined,
+  validator: Validator | undefined,
   projection?: string,
 ): string | undefined {
-  return version === undefined ? conditionTag?.(thing) : formatEtag(epoch, version, projection);
+  return validator === undefined ? conditionTag?.(thing) : formatEtag(epoch, validator, projection);
+}
+
+/** The number of leaves of a list that one turn of the event loop sums: some hundred resources. */
+const leavesOfTurn = 16;
+
+/**
+ * Makes the digests that the tag of the list of a route needs, in pieces, so that the event loop is not blocked.
+ *
+ * @returns resolves when they are made; `undefined` if only a few were missing
+ * @internal
+ */
+export function digestsFor({ ofList }: BoundResourceRoute, snapshot: Snapshot): Promise<void> | undefined {
+  if (ofList === undefined) return undefined;
+  const steps = summing(snapshot, ofList);
+  return hasEnded(steps) ? undefined : endOf(steps);
+}
+
+function hasEnded(steps: Iterator<undefined>): boolean {
+  for (let left = leavesOfTurn; left > 0; left -= 1) if (steps.next().done === true) return true;
+  return false;
+}
+
+async function endOf(steps: Iterator<undefined>): Promise<void> {
+  do await nextTurn();
+  while (!hasEnded(steps));
 }
 
 const stillTheSame = problem(
@@ -103,16 +130,16 @@ function collectionOf({ id }: BoundResourceRoute): string {
 }
 
 /**
- * The version of the resource at a place; `undefined` if its representation has no entity tag.
+ * What the tag of the resource at a place says; `undefined` if its representation has no entity tag.
  *
  * @param found - the resource, if it was looked up before
  * @internal
  */
-export function versionAt(
+export function validatorAt(
   { route, parameters }: Place,
   snapshot: Snapshot,
   found = route.find(snapshot, parameters),
-): Version | undefined {
-  if (found.ok) return route.version?.(snapshot, found.value);
-  return route.kind === 'command' ? route.versionWhenGone?.(snapshot, parameters) : undefined;
+): Validator | undefined {
+  if (found.ok) return route.validator?.(snapshot, found.value);
+  return route.kind === 'command' ? route.validatorWhenGone?.(snapshot, parameters) : undefined;
 }

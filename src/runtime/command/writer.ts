@@ -103,7 +103,7 @@ export class Writer {
     this.#turns.retry();
   }
 
-  /** Makes a change that no client can see as an event: of versions, or of the names of secret parameters. */
+  /** Makes a change that no client can see as an event: of the order of lists, or of the names of secret parameters. */
   revise(revised: (snapshot: Snapshot, revision: number) => Snapshot): void {
     const next = revised(this.#snapshot, this.#snapshot.revision + 1);
     if (next !== this.#snapshot) this.#publish(next, []);
@@ -263,7 +263,7 @@ export class Writer {
     if (!found.ok) return { outcome: 'refused', problem: found.problem, events: [] };
     const problem = objectionTo(found.value);
     if (problem !== undefined) return { outcome: 'refused', problem, events: [] };
-    const record = { type: 'abandonment', command: id, revision: this.#snapshot.revision } as const;
+    const record = { type: 'abandonment', command: id } as const;
     const { resources } = found.value;
     try {
       const basis = this.#ground.coordinator?.basisOf(links);
@@ -311,7 +311,6 @@ export class Writer {
     const before = this.#snapshot;
     this.#snapshot = next;
     this.#departed.take(events);
-    this.#ground.journal.mark(next.revision);
     const drains = changedDrains(before, next);
     let published = events;
     if (drains.length > 0) {

@@ -10,7 +10,7 @@ import { fail, ok, type Result } from '../../problem.ts';
 import type { BoundResourceRoute } from '../../resources/index.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { failureOf, tagOf } from '../command/condition.ts';
+import { digestsFor, failureOf, tagOf } from '../command/condition.ts';
 import { readerOf } from '../password/share.ts';
 import { parseEventId, type EventId } from '../read/event-log.ts';
 import { shownCaller } from './access.ts';
@@ -37,22 +37,24 @@ interface There {
 export function read(arrival: Arrival<ReadRoute>, running: Running): Replying {
   const { route, parameters, query, may } = arrival;
   const { ifMatch, ifNoneMatch } = arrival.conditions;
-  const snapshot = running.writer.snapshot;
+  const { snapshot } = running.writer;
+  const missing = digestsFor(route, snapshot);
+  if (missing !== undefined) return missing.then(() => read(arrival, running));
   const found = route.find(snapshot, parameters, running.surroundings);
   if (!found.ok) return refusal(found.problem);
-  const known = route.version?.(snapshot, found.value);
+  const known = route.validator?.(snapshot, found.value);
   const tag = tagOf(route, found.value, snapshot.epoch, known, query.projection);
   const failed = ifMatch && failureOf({ ifMatch }, () => tag);
   if (failed !== undefined) return refusal(failed);
-  // No version stands for what a caller may do, which depends on the caller and on the moment.
-  const [version, etag] = may === undefined ? [known, tag] : [];
+  // No tag stands for what a caller may do, which depends on the caller and on the moment.
+  const [validator, etag] = may === undefined ? [known, tag] : [];
   const headers: Headers = etag === undefined ? {} : { etag };
-  // Only a tag with a version stands for every figure that is shown.
-  if (version !== undefined && ifNoneMatch !== undefined && !satisfiesIfNoneMatch(ifNoneMatch, etag))
+  // Only a tag with a revision stands for every figure that is shown.
+  if (validator !== undefined && ifNoneMatch !== undefined && !satisfiesIfNoneMatch(ifNoneMatch, etag))
     return empty(304, headers);
   const by = route.kind === 'item' ? route.read : route;
   const thing = thingOf(route, found.value);
-  const reading = { by, thing, version, ...shown(snapshot, query.projection, query) };
+  const reading = { by, thing, revision: validator?.revision, ...shown(snapshot, query.projection, query) };
   const there = { snapshot, found: found.value, reading, headers };
   return route.kind === 'item'
     ? readItem(route, there, arrival, running)
@@ -117,7 +119,7 @@ function shown({ epoch }: Snapshot, part: string, { fields }: Query): Pick<Readi
 }
 
 /**
- * What a text is kept for: things of one route can have the same version. A path without parameters leads to one thing.
+ * What a text is kept for: things of one route can have one revision. A path without parameters leads to one thing.
  */
 function thingOf(route: Route, found: unknown): object | undefined {
   if (typeof found === 'object' && found !== null) return found;
@@ -138,13 +140,13 @@ function partWriter(
       return JSON.stringify(select === undefined ? elements : elements.map(each));
     };
   }
-  const { by, range, version, represent } = things;
+  const { by, range, revision, represent } = things;
   const textOf = texts.each({ by, ...shown }, (thing) => {
     const element = represent(thing);
     return JSON.stringify(select?.(element) ?? element);
   });
   return (offset, length) => {
-    const elements = range(offset, length).map((thing) => textOf(thing, version(thing)));
+    const elements = range(offset, length).map((thing) => textOf(thing, revision(thing)));
     return `[${elements.join(',')}]`;
   };
 }

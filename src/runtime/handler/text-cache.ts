@@ -2,17 +2,16 @@
  * The text cache: keeps the JSON text of representations that were read. Most reads repeat: dashboards poll, and little
  * changes.
  */
-import type { Version } from '../../core/version.ts';
 
 /** What is read. @internal */
 export interface Reading {
   /** What makes the representation: another maker makes another text of the same thing. */
   readonly by: object;
-  /** What is shown: the same object while nothing of it changes but its version. Left out if no text is kept. */
+  /** What is shown: the same object while nothing of it changes but what others count. Left out if no text is kept. */
   readonly thing: object | undefined;
-  /** The last change of anything that the representation shows. Left out if that is not known. */
-  readonly version: Version | undefined;
-  /** The epoch of the version, and what is shown of the thing. */
+  /** The revision of the last change of anything that the representation shows. Left out if that is not known. */
+  readonly revision: number | undefined;
+  /** The epoch of the revision, and what is shown of the thing. */
   readonly tagged: string;
   /** Whether all is shown. */
   readonly isWhole: boolean;
@@ -20,7 +19,7 @@ export interface Reading {
 
 /** A text that was made, and what it was made for. */
 interface Kept extends Pick<Reading, 'tagged'> {
-  readonly version: Version;
+  readonly revision: number;
   readonly text: string;
 }
 
@@ -37,18 +36,18 @@ export class TextCache {
   readonly #parts: Texts = new WeakMap();
 
   /** Gives the text of a representation. */
-  textOf({ by, thing, version, tagged, isWhole }: Reading, write: () => string): string {
-    if (thing === undefined || version === undefined) return write();
-    return textIn(this.#textsBy(by, isWhole), thing, version, tagged, write);
+  textOf({ by, thing, revision, tagged, isWhole }: Reading, write: () => string): string {
+    if (thing === undefined || revision === undefined) return write();
+    return textIn(this.#textsBy(by, isWhole), thing, revision, tagged, write);
   }
 
-  /** Makes the function that gives the text of each of many things, by its version. */
+  /** Makes the function that gives the text of each of many things, by its revision. */
   each<T extends object>(
-    { by, tagged, isWhole }: Omit<Reading, 'thing' | 'version'>,
+    { by, tagged, isWhole }: Omit<Reading, 'thing' | 'revision'>,
     write: (thing: T) => string,
-  ): (thing: T, version: Version) => string {
+  ): (thing: T, revision: number) => string {
     const texts = this.#textsBy(by, isWhole);
-    return (thing, version) => textIn(texts, thing, version, tagged, write);
+    return (thing, revision) => textIn(texts, thing, revision, tagged, write);
   }
 
   #textsBy(by: object, isWhole: boolean): WeakMap<object, Kept> {
@@ -64,17 +63,13 @@ export class TextCache {
 function textIn<T extends object>(
   texts: WeakMap<object, Kept>,
   thing: T,
-  version: Version,
+  revision: number,
   tagged: string,
   write: (thing: T) => string,
 ): string {
   const kept = texts.get(thing);
-  if (kept?.tagged === tagged && isSame(kept.version, version)) return kept.text;
+  if (kept?.tagged === tagged && kept.revision === revision) return kept.text;
   const text = write(thing);
-  texts.set(thing, { tagged, version, text });
+  texts.set(thing, { tagged, revision, text });
   return text;
-}
-
-function isSame(a: Version, b: Version): boolean {
-  return a.command === b.command && a.live === b.live;
 }

@@ -11,7 +11,7 @@ import { ok } from '../../problem.ts';
 import type { BoundResourceRoute, Transition } from '../../resources/index.ts';
 import type { BoundAction } from '../../resources/shared/route.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
-import { failureOf, transitionAt, versionAt } from '../command/condition.ts';
+import { digestsFor, failureOf, transitionAt, validatorAt } from '../command/condition.ts';
 import { nothingClosed, type Closed, type Refusal } from '../command/execution.ts';
 import type { Succeeded } from '../command/coordinator.ts';
 import type { CommandRequest } from '../command/turn.ts';
@@ -85,14 +85,18 @@ export async function command(
   running: Running,
 ): Promise<Reply> {
   const { request, parameters, query, caller, conditions, body, attempt } = arrival;
-  const secrets = secretsOf(arrival, running);
+  const placeholders: Placeholders = { count: 0 };
+  const secrets = secretsOf(arrival, running, placeholders);
   const change = await route.command(parameters, body, secrets, running.surroundings, query.search ?? {});
   if (!change.ok) return refusal(change.problem);
   const { decide, creates, notes = [] } = change.value;
+  const missing = digestsFor(route, running.writer.snapshot);
+  if (missing !== undefined) await missing;
   const place = { route, parameters };
   const planned: Planned = {
     digits: () => digitsOf(route, parameters, change.value.asked ?? null),
-    versionIn: versionAt.bind(null, creates ?? place),
+    // The tag of a secret is not known before the secret is sealed or hashed.
+    validatorIn: placeholders.count > 0 ? undefined : validatorAt.bind(null, creates ?? place),
     notes,
     ...(query.mark && { mark: query.mark }),
   };
@@ -116,22 +120,26 @@ export async function command(
   return conclude(route, { arrival, creates }, execution, running);
 }
 
-/**
- * Gives what stands for each secret of a plan, so that planning costs nothing. Neither the plan nor its mark shows
- * secrets. No two are equal, as no two seals and no two hashes of one secret are.
- */
-function createPlaceholders(): () => string {
-  let count = 0;
-  return () => `planned ${String((count += 1))}`;
+/** The secrets of a plan for which something else stands. */
+interface Placeholders {
+  count: number;
 }
 
-/** Hashes and seals for a command. For a plan nothing is hashed: a reader may plan, and places for hashing are few. */
-function secretsOf({ request, caller, query }: Arrival<Route>, running: Running): SecretPorts {
+/**
+ * Hashes and seals for a command. For a plan nothing is hashed: a reader may plan, and places for hashing are few. The
+ * plan and its mark show no secrets. What stands for them is never equal, as no two seals and no two hashes of one
+ * secret are.
+ */
+function secretsOf(
+  { request, caller, query }: Arrival<Route>,
+  running: Running,
+  placeholders: Placeholders,
+): SecretPorts {
   const { secrets, passwords, writer } = running;
   const isSecretParameter = isSecretIn(writer.snapshot);
   const { objection, isStorable } = secrets;
   if (query.dryRun) {
-    const placeholder = createPlaceholders();
+    const placeholder = (): string => `planned ${String((placeholders.count += 1))}`;
     return {
       objection,
       isSecretParameter,
@@ -189,10 +197,10 @@ async function conclude(
   const { snapshot } = execution;
   const place = creates ?? { route, parameters };
   const found = place.route.find(snapshot, place.parameters);
-  const version = versionAt(place, snapshot, found);
+  const validator = validatorAt(place, snapshot, found);
   const headers: Headers = {
     ...(await coordinator?.headersAfter(request, execution)),
-    ...(version && { etag: formatEtag(snapshot.epoch, version) }),
+    ...(validator && { etag: formatEtag(snapshot.epoch, validator) }),
   };
   if (creates === undefined && route.answer === undefined) return done(request, doneBy(execution), headers);
   if (!found.ok) return refusal(found.problem);

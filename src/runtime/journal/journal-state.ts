@@ -25,7 +25,6 @@ import { IndexedSessionTable } from '../../snapshot/session/table.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { Entries, entryShape } from './entries.ts';
 import { isCreation, isDeletion } from './entry-event.ts';
-import { firstOfNextLife } from './life.ts';
 import {
   hasEarlierForm,
   openShape,
@@ -46,6 +45,8 @@ export const birthsShape = z.record(z.string(), z.string());
 /** The compacted form of the records: the members of {@link JournalState}, as plain JSON. */
 const stateShape = z.object({
   format: z.literal(presentFormat),
+  /** How many lives there were on the store before that of the state. */
+  life: natural,
   revision: natural,
   document: z.custom<GatewayDocument>((value: unknown) => isObject((value ?? null) as Json)),
   interface: interfaceShape,
@@ -68,6 +69,7 @@ interface Beginning {
   readonly unsettled?: UnsettledCommands<Intent>;
   readonly entries?: Entries;
   readonly deleted?: Iterable<string>;
+  readonly life?: number;
 }
 
 /** The state that the records lead to. @internal */
@@ -78,10 +80,16 @@ export class JournalState {
   readonly entries: Entries;
   /** The keys of the links of deleted resources, in the order of the deletions. A document does not bring them back. */
   readonly deleted: Set<string>;
+  /** How many lives there were on the store before this one. */
+  readonly life: number;
   #snapshot: Snapshot;
   #revision: number;
 
-  constructor(snapshot: Snapshot, { unsettled, entries = new Entries(), deleted = [] }: Beginning = {}) {
+  constructor(
+    snapshot: Snapshot,
+    { unsettled, entries = new Entries(), deleted = [], life = 0 }: Beginning = {},
+  ) {
+    this.life = life;
     this.unsettled = new Unsettled(unsettled);
     this.entries = entries;
     this.deleted = new Set(deleted);
@@ -102,12 +110,11 @@ export class JournalState {
   /** Takes in the next record. */
   take(record: JournalRecord): void {
     if (record.type === 'intent') return this.unsettled.begin(record);
-    this.#revision = record.revision;
-    if (record.type === 'mark') return;
     if (record.type === 'abandonment') {
       this.#end(record.command);
       return this.unsettled.abandon(record.command);
     }
+    this.#revision = record.revision;
     this.#snapshot = foldKnown(this.#snapshot, record.events);
     this.entries.take({ ...record, revision: record.revision + 1 });
     if (record.last) this.#end(record.command);
@@ -132,10 +139,10 @@ export class JournalState {
     const { open, abandoned } = this.unsettled;
     const state = {
       format: presentFormat,
+      life: this.life,
       revision: this.#revision,
-      document: toConfiguration(this.#snapshot),
+      ...storedOf(this.#snapshot),
       interface: this.#snapshot.interface,
-      births: this.#snapshot.births.toJSON(),
       open,
       abandoned,
       entries: this.entries.all,
@@ -151,7 +158,7 @@ export class JournalState {
  * @param stored - the state and the records of the store
  * @param given - the snapshot of the host. An empty store starts with the configuration of this snapshot. Values that
  *   belong to the process, such as the version of the gateway, are always taken from this snapshot
- * @returns the state, with a revision that no earlier life has used
+ * @returns the state, with the number of the next life
  * @throws Error if this version cannot read the content
  * @internal
  */
@@ -176,12 +183,14 @@ export function loadState(
     // The events of an earlier life, such as a flush of the logs, say nothing about this process.
     ...processOf(given),
     ...(secretParameters.length === 0 ? {} : { secretParameters }),
-    revision: firstOfNextLife(loaded.revision),
+    // The events of the last settlement have made a later revision than that of its record.
+    revision: loaded.revision + 1,
   });
   return new JournalState(restored, {
     unsettled: deepFreeze({ open: unsettled.open, abandoned: unsettled.abandoned }),
     entries: loaded.entries.without(secretParameters),
     deleted: loaded.deleted,
+    life: stored.life + 1,
   });
 }
 

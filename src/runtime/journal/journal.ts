@@ -7,10 +7,9 @@ import { storeUnavailable, type Refusal } from '../command/execution.ts';
 import type { Outage } from '../host/outbox.ts';
 import { foldKnown } from '../../resources/index.ts';
 import type { Entries } from './entries.ts';
-import { longestUnmarked } from './life.ts';
-import { evolving, LogEnded, type Fold, type OwnLog } from './log.ts';
+import { evolving, LogEnded, type Fold } from './log.ts';
 import type { Basis } from './basis.ts';
-import { RecordQueue, type Following, type RecordQueueOptions } from './record-queue.ts';
+import { RecordQueue, type Following } from './record-queue.ts';
 import type { JournalRecord } from './record.ts';
 
 /** A record, with its use. @internal */
@@ -44,8 +43,6 @@ export interface Journal {
    * @returns the result of `then`; rejects with `NotKept`, with `Overruled`, or with the error that `then` throws
    */
   keep<T>(keeping: Keeping<T>): Promise<T>;
-  /** Stores the current revision, if the last stored revision is far behind. */
-  mark(revision: number): void;
   /** See {@link RecordQueue}. */
   stopRepeating(): void;
   /** See {@link RecordQueue}. */
@@ -71,7 +68,6 @@ export const noJournal: Journal = Object.freeze({
   hasStore: false,
   outage: undefined,
   keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(evolving)),
-  mark: () => undefined,
   stopRepeating: () => undefined,
   close: () => Promise.resolve(),
 });
@@ -102,20 +98,7 @@ export interface OpenedJournal extends Journal, Pick<RecordQueue<unknown>, 'star
 
 /** The journal of a store that this interface alone has open. @internal */
 export class OwnJournal extends RecordQueue<JournalRecord> implements OpenedJournal {
-  readonly #log: OwnLog;
-
-  constructor(options: RecordQueueOptions<JournalRecord> & { readonly log: OwnLog }) {
-    super(options);
-    this.#log = options.log;
-  }
-
   keep<T>({ record, ...following }: Keeping<T>): Promise<T> {
     return this.put(record, record as unknown as Json, following);
-  }
-
-  mark(revision: number): void {
-    if (revision - this.#log.revision < longestUnmarked) return;
-    const record = { type: 'mark', revision } as const;
-    this.keep({ record, resources: [], use: 'before', then: () => undefined }).catch(() => undefined);
   }
 }

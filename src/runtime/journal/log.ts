@@ -79,11 +79,6 @@ export class OwnLog implements Log<JournalRecord> {
     this.#position = position;
   }
 
-  /** The highest stored revision. */
-  get revision(): number {
-    return this.#state.revision;
-  }
-
   async append(queued: readonly Queued<JournalRecord>[], ask: Ask): Promise<void> {
     const records = markSent(queued) as unknown as readonly Json[];
     const expectedPosition = this.#position;

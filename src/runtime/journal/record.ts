@@ -51,10 +51,8 @@ export const recordShapes = {
   intent: intentShape,
   /** `revision` is that of the snapshot when the record was written. The events make a later revision. */
   settlement: z.object({ ...settlementMembers, revision: natural }),
-  /** Stores a revision. Needed because reports use up revisions and are not journaled. */
-  mark: z.object({ type: z.literal('mark'), revision: natural }),
   /** A command of unknown outcome was abandoned: its resources are free, and are made as they are shown. */
-  abandonment: z.object({ type: z.literal('abandonment'), command: z.string(), revision: natural }),
+  abandonment: z.object({ type: z.literal('abandonment'), command: z.string() }),
 };
 
 type RecordShapes = typeof recordShapes;

@@ -8,6 +8,7 @@
  * instant stays open.
  */
 import { pruned } from '../../core/change.ts';
+import { canonicalText, sha256 } from '../../core/digest.ts';
 import type { EventsAndEffects } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
 import { isTextList } from '../../core/reference.ts';
@@ -15,7 +16,6 @@ import { isObject, type Json, type JsonObject } from '../../json/value.ts';
 import { closings, fieldsOf, type AdminEvent, type Effect } from '../../resources/index.ts';
 import { maskSecrets } from '../../core/secret.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { sha256 } from './digest.ts';
 
 /** A parsed mark. @internal */
 export interface Mark {
@@ -92,7 +92,7 @@ export const ownCommand = '00000000';
 
 /** Gives the digits of what is asked for. @internal */
 export function commandDigits(asked: Json): string {
-  return sha256(canonicalText(asked)).slice(0, 8);
+  return sha256(maskedText(asked)).slice(0, 8);
 }
 
 /** Writes a mark. @internal */
@@ -151,6 +151,11 @@ export function assertCovered(
     );
 }
 
+/** The text of a value with masked secrets: that a secret is set counts, and not its value. */
+function maskedText(value: Json): string {
+  return canonicalText(maskSecrets(value));
+}
+
 /** The number of digits of each half of a digest. */
 const half = 16;
 
@@ -169,7 +174,7 @@ function digestOf({ events, closing, resources }: Changes, { births }: Snapshot)
     [born, ...all.filter((each) => !isClosing(each)).map(shown)],
     all.filter(isClosing).map(shown),
   ];
-  return halves.map((each) => sha256(canonicalText(each)).slice(0, half)).join('');
+  return halves.map((each) => sha256(maskedText(each)).slice(0, half)).join('');
 }
 
 /** Whether a decision closes anything. */
@@ -226,12 +231,4 @@ function bound(side: 'from' | 'to', members: Json = null, others: Json = null): 
       ...(isTextList(status) && { status: status.filter(isMoved) }),
     },
   };
-}
-
-/** JSON with sorted keys and masked secrets: that a secret is set counts, and not its value. */
-function canonicalText(value: Json): string {
-  return JSON.stringify(maskSecrets(value), (_name, member: Json) => {
-    if (!isObject(member)) return member;
-    return Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)));
-  });
 }

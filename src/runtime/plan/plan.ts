@@ -4,7 +4,7 @@
 import type { EventsAndEffects, Context, Selection } from '../../core/decision.ts';
 import { countOf, firstShown, mostShown } from '../../core/excerpt.ts';
 import { nameKey } from '../../core/name.ts';
-import type { Version } from '../../core/version.ts';
+import type { Validator } from '../../core/content.ts';
 import { formatEtag } from '../../http/etag.ts';
 import type { Operation } from '../../json/patch.ts';
 import type { Json } from '../../json/value.ts';
@@ -60,8 +60,8 @@ export type Plan =
       readonly count?: Readonly<Record<string, number>>;
       /**
        * The entity tag that the resource would get. Left out if the representation has no entity tag, for a command
-       * that settles in parts, such as a teardown of more than 1,000 sessions or a creation with a start, or if
-       * `admin.plan` is called without `ifMatch` and therefore does not know the resource.
+       * that settles in parts, such as a teardown of more than 1,000 sessions or a creation with a start, for one that
+       * sets a secret, or if `admin.plan` is called without `ifMatch` and therefore does not know the resource.
        */
       readonly etag?: string;
       /** The sessions and connections that this command would close. */
@@ -99,8 +99,8 @@ export interface Planned {
   readonly digits: () => string;
   /** The mark of the plan that the command must carry out. */
   readonly mark?: Mark;
-  /** Gives the version of the resource in a snapshot; left out if no resource is known. */
-  readonly versionIn?: ((snapshot: Snapshot) => Version | undefined) | undefined;
+  /** Gives what the tag of the resource says in a snapshot; left out if no resource is known. */
+  readonly validatorIn?: ((snapshot: Snapshot) => Validator | undefined) | undefined;
   /** Notes besides those that follow from the decision. */
   readonly notes?: readonly Note[];
 }
@@ -126,7 +126,7 @@ interface PlanScope {
  */
 export function* planning(
   decision: Decision,
-  { digits, versionIn, notes = [] }: Planned,
+  { digits, validatorIn, notes = [] }: Planned,
   { snapshot, life, context, foresee, where }: PlanScope,
 ): Generator<undefined, Plan> {
   if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
@@ -139,7 +139,8 @@ export function* planning(
   );
   // Each part makes a revision, so the last entity tag is not known.
   const isWhole = batches <= 1 && groupsOf(events).length === 1;
-  const version = isWhole ? versionIn?.(decision.next) : undefined;
+  const isExact = !changes.events.some(({ type }) => type === 'user.created' || type === 'user.updated');
+  const validator = isWhole && isExact ? validatorIn?.(decision.next) : undefined;
   const items = closes.sessions || closes.connections;
   const instant = { life, revision: snapshot.revision, at: Math.trunc(context.now), items };
   return {
@@ -149,7 +150,7 @@ export function* planning(
     events: firstShown(events).map((event) => redactSecrets(cut(event))),
     effects: firstShown(effects).map((effect) => redactSecrets(cut(effect))),
     ...countOf(events, mostShown),
-    ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
+    ...(validator && { etag: formatEtag(snapshot.epoch, validator) }),
     closes,
     stays,
     ...shownNotes([

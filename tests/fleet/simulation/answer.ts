@@ -19,8 +19,8 @@ export interface FleetCommand extends ClientCommand {
 /** A user, as a node has known the user. */
 export interface Principal {
   readonly name: string;
-  /** The number of the last change of the user. */
-  readonly version: number;
+  /** The command that has set the password; empty for a user of the document. */
+  readonly password: string;
   /** The moment of the log with the last change of the user that was acknowledged to anybody. */
   readonly changedAt: number;
 }
@@ -50,8 +50,9 @@ export interface Sent {
 /** An entity tag, as a client has read it. */
 export interface Tag {
   readonly link: string;
-  readonly epoch: string;
-  readonly version: number;
+  readonly text: string;
+  /** The content that it was shown with. */
+  readonly content: string | undefined;
 }
 
 /** The answer to a command. */

@@ -8,7 +8,7 @@ import { modesIn, readLedger, recordsIn, type Ledger, type LedgerReader, type Lo
 import { isShared } from './judge.ts';
 import type { Revision } from './reading-law.ts';
 import type { Step } from './shared-disk.ts';
-import { commandNumberAt, placeOf, shownIn } from './shown.ts';
+import { contentAt, contentOfAllIn, placeOf, shownIn } from './shown.ts';
 
 export class Chronicle {
   /** What the log led to at each moment. */
@@ -22,10 +22,6 @@ export class Chronicle {
   /** The revisions with several resources, in order. */
   readonly revisions: Revision[] = [];
   #ledger: LedgerReader | undefined;
-  /**
-   * The contents that a resource had under a command number, by link and number. Two only if a lost number came again.
-   */
-  readonly #contents = new Map<string, Set<string>>();
   /** All contents that a resource had since the last set-back, by link. */
   readonly #ever = new Map<string, Set<string>>();
   /** The nodes with the links of the resources on which a command of theirs was ended. */
@@ -66,9 +62,19 @@ export class Chronicle {
     this.#note(modesIn(steps).slice(-1));
   }
 
-  /** The contents that a resource had under a command number. */
-  contentsAt(link: string, command: number): ReadonlySet<string> | undefined {
-    return this.#contents.get(`${link} ${String(command)}`);
+  /** The first moment from one on at which a resource had a content; `undefined` if it had not. */
+  momentWith(link: string, content: string | undefined, from: number): number | undefined {
+    const at = this.moments.findIndex(
+      (moment, index) => index >= from && contentAt(moment, link) === content,
+    );
+    return at === -1 ? undefined : at;
+  }
+
+  /** The first moment from one on at which the log led to all that a snapshot shows; `undefined` if there is none. */
+  momentOfAll(snapshot: Snapshot, from: number): number | undefined {
+    const wanted = contentOfAllIn(snapshot);
+    const at = this.moments.findIndex((moment, index) => index >= from && contentOfAllIn(moment) === wanted);
+    return at === -1 ? undefined : at;
   }
 
   /** Whether a resource had a content at any time since the last set-back. */
@@ -95,13 +101,16 @@ export class Chronicle {
   }
 
   #take(record: LogRecord, ledger: LedgerReader): void {
+    const before = ledger.snapshot;
     ledger.take(record);
     const { node, command, events } = record;
-    const number = ledger.snapshot.revision;
     const places = new Set(events.filter(isShared).map(({ resource }) => placeOf(resource)));
-    const links = [...places].filter((link) => commandNumberAt(ledger.snapshot, link) === number);
-    if (record.type === 'settlement' && links.length > 1)
-      this.revisions.push({ node, command, number, links });
+    const changes = [...places].flatMap((link) => {
+      const [from, to] = [contentAt(before, link), contentAt(ledger.snapshot, link)];
+      return from === to ? [] : [{ link, from, to }];
+    });
+    if (record.type === 'settlement' && changes.length > 1)
+      this.revisions.push({ node, command, changes, moment: this.moments.length });
   }
 
   #noteEnd(record: Extract<LogRecord, { readonly type: 'settlement' }>): void {
@@ -119,10 +128,7 @@ export class Chronicle {
   #note(modes: readonly boolean[]): void {
     const snapshot = this.#ledger?.snapshot;
     if (snapshot === undefined) return;
-    for (const { link, command, content } of shownIn(snapshot, this.moments.at(-1))) {
-      add(this.#contents, `${link} ${String(command)}`, content);
-      add(this.#ever, link, content);
-    }
+    for (const { link, content } of shownIn(snapshot, this.moments.at(-1))) add(this.#ever, link, content);
     this.moments.push(snapshot);
     this.readOnly.push(snapshot.interface.settings.read_only);
     this.modes.push(modes);

@@ -9,6 +9,7 @@ import { createRandom, createVirtualClock, type Random, type VirtualClock } from
 import { createWorld, type Node } from '../node.ts';
 import { orderOf } from './history-checker.ts';
 import { registerOf, type NumberCall } from './register.ts';
+import { tagAt } from './shown.ts';
 
 /** What breaks a promise of the store or of a node. */
 export type Tooth = (
@@ -45,13 +46,10 @@ type Numbered = (typeof numbers)[number];
 interface Shown {
   readonly value: number;
   readonly tag: string;
-  /** The number of the tag: later changes have higher ones. */
-  readonly version: number;
 }
 
-function shownIn(snapshot: Snapshot, { thingIn, valueIn }: Numbered): Shown {
-  const version = thingIn(snapshot)?.version.command ?? -1;
-  return { value: valueIn(snapshot), tag: `"${snapshot.epoch}.${String(version)}.x"`, version };
+function shownIn(snapshot: Snapshot, { link, valueIn }: Numbered): Shown {
+  return { value: valueIn(snapshot), tag: tagAt(snapshot, link) ?? '' };
 }
 
 /**
@@ -76,13 +74,6 @@ class History {
   readonly #calls = new Map<Numbered, NumberCall[]>(numbers.map((number) => [number, []]));
   readonly #initial = new Map<Numbered, Shown>();
   readonly #faults = new Set<string>();
-  /** The last tag that was seen at a node. */
-  readonly #last = new Map<string, Shown>();
-  /**
-   * The numbers at nodes where a command was ended by others: a node shows what its gateway has until that is taken
-   * back.
-   */
-  readonly #fenced = new Set<string>();
   /** What each tag stands for. */
   readonly #values = new Map<Numbered, Map<string, number>>(numbers.map((number) => [number, new Map()]));
   readonly #asking: Promise<void>[] = [];
@@ -114,9 +105,8 @@ class History {
   judge(): readonly string[] {
     const disordered = numbers.filter((number) => {
       const calls = this.#calls.get(number) ?? [];
-      const { value = 0, tag } = this.#initial.get(number) ?? {};
-      const initial = tag === undefined ? { value } : { value, tag };
-      return orderOf(calls, registerOf(initial, calls, this.#values.get(number))) === undefined;
+      const { value = 0 } = this.#initial.get(number) ?? {};
+      return orderOf(calls, registerOf(value)) === undefined;
     });
     return [...this.#faults, ...disordered.map(({ link }) => `the answers about ${link} have no order`)];
   }
@@ -137,8 +127,8 @@ class History {
     await this.#clock.advance(9000);
     for (const node of this.#nodes)
       for (const number of numbers) {
-        const [askedAt, { value, tag }] = [this.#moment(), this.#read(node, number)];
-        this.#note(number, { value, tag, answer: 'read', askedAt, answeredAt: this.#moment() });
+        const [askedAt, { value }] = [this.#moment(), this.#read(node, number)];
+        this.#note(number, { value, answer: 'read', askedAt, answeredAt: this.#moment() });
       }
     await this.#clock.waitFor(Promise.all(this.#nodes.map(({ admin }) => admin.close())));
   }
@@ -162,13 +152,12 @@ class History {
     const command = {
       value: random.chance(0.2) ? seen.value : 1000 + askedAt,
       ...(random.chance(0.3) ? { test: seen.value } : {}),
-      ...(random.chance(0.3) ? { tag: seen.tag } : {}),
+      ...(random.chance(0.3) ? { tag: seen.value } : {}),
     };
     const leaves = random.chance(0.05);
-    const execution = await this.#execute(node, number, command);
+    const execution = await this.#execute(node, number, command, seen.tag);
     const asked = { ...command, askedAt };
     const answer = 'problem' in execution ? execution.problem.code : execution.outcome;
-    if (answer === 'fenced' || answer === 'outcome-unknown') this.#fenced.add(keyOf(node, number));
     if (leaves || execution.outcome === 'unknown') {
       this.#note(number, { ...asked, answeredAt: Number.POSITIVE_INFINITY });
       return;
@@ -176,24 +165,22 @@ class History {
     // What a node refuses for another reason has no effect.
     if (!isTelling(answer)) return;
     const answered = { ...asked, answer, answeredAt: this.#moment() };
-    if (!('snapshot' in execution)) {
-      this.#note(number, answered);
-      return;
+    if ('snapshot' in execution) {
+      this.#see(number, shownIn(execution.snapshot, number));
+      this.#read(node, number);
     }
-    const shown = shownIn(execution.snapshot, number);
-    this.#see(node, number, shown);
-    this.#read(node, number);
-    this.#note(number, answer === 'accepted' ? { ...answered, tagged: shown.tag } : answered);
+    this.#note(number, answered);
   }
 
   async #execute(
     { admin }: Node,
     { link, patch, name, path }: Numbered,
-    { value, test, tag }: { readonly value: number; readonly test?: number; readonly tag?: string },
+    { value, test, tag }: { readonly value: number; readonly test?: number; readonly tag?: number },
+    etag: string,
   ): Promise<Execution> {
     const tests = test === undefined ? [] : ([{ op: 'test', path, value: test }] as const);
     const operations = [...tests, { op: 'replace', path, value } as const];
-    const condition = tag === undefined ? {} : { ifMatch: { link, etag: tag } };
+    const condition = tag === undefined ? {} : { ifMatch: { link, etag } };
     return admin.execute((snapshot, context) => patch(snapshot, name, operations, context), condition);
   }
 
@@ -203,22 +190,20 @@ class History {
 
   #read(node: Node, number: Numbered): Shown {
     const shown = shownIn(node.admin.snapshot, number);
-    this.#see(node, number, shown);
+    this.#see(number, shown);
     return shown;
   }
 
-  /** A node never goes back, and a tag stands for one number. */
-  #see(node: Node, number: Numbered, shown: Shown): void {
-    const [key, { value, tag, version }] = [keyOf(node, number), shown];
-    const last = this.#last.get(key) ?? shown;
-    this.#last.set(key, shown);
-    if (version < last.version && !this.#fenced.has(key))
-      this.#faults.add(`${key} is shown as ${String(value)}, and was ${String(last.value)} before`);
+  /** A tag stands for one number, and each number has one tag. */
+  #see(number: Numbered, { value, tag }: Shown): void {
     const values = this.#values.get(number);
     const known = values?.get(tag) ?? value;
     values?.set(tag, known);
     if (known !== value)
-      this.#faults.add(`${key} is shown as ${String(value)} with the tag of ${String(known)}`);
+      this.#faults.add(`${number.link} is shown as ${String(value)} with the tag of ${String(known)}`);
+    const another = [...(values ?? [])].find(([other, each]) => each === value && other !== tag);
+    if (another !== undefined)
+      this.#faults.add(`${number.link} is shown as ${String(value)} with ${tag}, and with ${another[0]}`);
   }
 
   #note(number: Numbered, call: NumberCall): void {
@@ -229,11 +214,6 @@ class History {
     this.#moments += 1;
     return this.#moments;
   }
-}
-
-/** Names a number at a node. */
-function keyOf({ admin }: Node, { link }: Numbered): string {
-  return `${link} at ${admin.fleet.nodes()[0]?.node ?? ''}`;
 }
 
 const telling = ['accepted', 'unchanged', 'patch-test-failed', 'precondition-failed'] as const;

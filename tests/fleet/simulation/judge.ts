@@ -1,14 +1,13 @@
 /**
  * The judge of a simulated fleet: says what is wrong once everything has come to rest.
  */
-import type { AdminEvent, Entity, Snapshot } from 'gateway-admin-core';
+import { nameKey, type AdminEvent, type Snapshot } from 'gateway-admin-core';
 
 import { configuration } from '../../support/configuration.ts';
 import { textOf, type Ledger } from './ledger.ts';
 import type { Sent } from './answer.ts';
-import { sharedListeners } from './listening.ts';
 import type { Node } from './node.ts';
-import { commandNumberAt, contentAt } from './shown.ts';
+import { contentAt, shownIn } from './shown.ts';
 
 /** What was answered, and what was kept. */
 interface Answers {
@@ -91,7 +90,7 @@ function isOpenIn({ open }: Ledger, actor: string): boolean {
   return [...open.values()].some(({ events }) => events.some((event) => event.actor === actor));
 }
 
-/** A command with the tag of a resource is decided on that very version. */
+/** A command with the tag of a resource is decided on that very content. */
 function staleDecision(
   { tag, actor }: Sent,
   [event]: readonly AdminEvent[],
@@ -99,10 +98,10 @@ function staleDecision(
 ): readonly string[] {
   const decidedOn = ledger.decidedOn.get(event?.command ?? '');
   if (tag === undefined || decidedOn === undefined) return [];
-  const version = commandNumberAt(decidedOn, tag.link);
-  return version === tag.version
+  const content = contentAt(decidedOn, tag.link);
+  return content === tag.content
     ? []
-    : [`${actor} had the tag ${String(tag.version)} of ${tag.link}, and was decided on ${String(version)}`];
+    : [`${actor} had a tag of ${tag.link} as ${String(tag.content)}, and was decided on ${String(content)}`];
 }
 
 /** Whether an event goes into the log. */
@@ -125,8 +124,8 @@ function strayNode(node: Node, { snapshot }: Ledger, position: string): readonly
     ...(fleet.position === position ? [] : [`${name} is at ${fleet.position}, and the log at ${position}`]),
     ...difference(`${name} holds for the fleet`, shared(fleet.snapshot), wanted),
     ...difference(`${name} has`, shared(admin.snapshot), wanted),
-    ...difference(`${name} has the versions`, versions(admin.snapshot), versions(snapshot)),
-    ...difference(`${name} has the versions of the fleet`, versions(fleet.snapshot), versions(snapshot)),
+    ...difference(`${name} has the tags`, tags(admin.snapshot), tags(snapshot)),
+    ...difference(`${name} has the tags of the fleet`, tags(fleet.snapshot), tags(snapshot)),
   ];
 }
 
@@ -146,16 +145,13 @@ function shared(snapshot: Snapshot): readonly string[] {
   const inOrder = users.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const open = services.map(({ listeners, ...service }) => ({
     ...service,
-    listeners: sharedListeners(listeners),
+    listeners: listeners?.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   }));
   return [...open, ...monitors, ...ours, ...filters, ...inOrder].map((thing) => JSON.stringify(thing));
 }
 
-function versions(snapshot: Snapshot): readonly string[] {
-  const { epoch, services, monitors, servers, filters, users } = snapshot;
-  return Object.entries({ services, monitors, servers, filters, users }).flatMap(([name, collection]) => {
-    const entities: readonly Entity[] = [...collection];
-    const texts = entities.map(({ key, version }) => `${name} ${key} ${epoch} ${String(version.command)}`);
-    return [`${name} ${epoch} ${String(collection.version.command)}`, ...texts.toSorted()];
-  });
+/** The first part of every tag, and who has made what. */
+function tags(snapshot: Snapshot): readonly string[] {
+  const all = shownIn(snapshot).map(({ link, tag }) => `${nameKey(link)} ${tag}`);
+  return [...all.toSorted(), JSON.stringify(Object.entries(snapshot.births.toJSON()).toSorted())];
 }

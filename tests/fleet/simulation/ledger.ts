@@ -12,7 +12,7 @@ import {
 
 import type { Step } from './shared-disk.ts';
 import { snapshotOf } from './listening.ts';
-import { commandNumberAt, contentAt } from './shown.ts';
+import { contentAt } from './shown.ts';
 
 interface Head {
   readonly node: string;
@@ -97,8 +97,8 @@ const begun = new Map<string, Snapshot>();
 
 function begunBy(first: Step | undefined): Snapshot {
   const [text = '{}'] = first?.texts ?? [];
-  const { document, epoch } = JSON.parse(text) as { document: GatewayDocument; epoch: string };
-  const snapshot = begun.get(text) ?? snapshotOf(document, 'log', epoch);
+  const { document } = JSON.parse(text) as { document: GatewayDocument };
+  const snapshot = begun.get(text) ?? snapshotOf(document);
   begun.set(text, snapshot);
   return snapshot;
 }
@@ -250,7 +250,7 @@ function objectionTo(snapshot: Snapshot, event: AdminEvent): string | undefined 
 }
 
 function isThere(snapshot: Snapshot, { resource }: AdminEvent): boolean {
-  return commandNumberAt(snapshot, resource) !== undefined;
+  return contentAt(snapshot, resource) !== undefined;
 }
 
 function stateObjection(state: string | undefined, type: string): string | undefined {

@@ -8,7 +8,6 @@ import {
   deleteListener,
   type AdminRequest,
   type GatewayDocument,
-  type Listener,
   type Snapshot,
 } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
@@ -16,34 +15,13 @@ import type { Random } from 'gateway-admin-core/testing';
 import type { FleetCommand } from './answer.ts';
 
 const [own, spare] = ['Own', 'Spare'];
-const ending = '.example';
 
-/** The snapshot of a document as the host of a node gives it: another machine has other addresses. */
-export function snapshotOf(document: GatewayDocument, node: string, epoch = 'sim'): Snapshot {
+/** The snapshot of a document as the host of a node gives it. */
+export function snapshotOf(document: GatewayDocument): Snapshot {
   const { services = [] } = document;
-  const listeners = [own, spare].map((name) => ({
-    ...{ name, protocol: 'pg', address: `${node}${ending}`, port: 5432 },
-  }));
+  const listeners = [own, spare].map((name) => ({ name, protocol: 'pg', address: '10.0.0.1', port: 5432 }));
   const all = services.map((service) => ({ ...service, listeners }));
-  return createSnapshot({ ...document, services: all }, { epoch });
-}
-
-/** The listeners of a service that all nodes have, whatever address a document gives them. */
-export function sharedListeners(listeners: readonly Listener[] = []): readonly Listener[] {
-  return listeners
-    .filter(({ name }) => name !== own)
-    .map((each) => (each.address.endsWith(ending) ? { ...each, address: ending } : each));
-}
-
-/** What is wrong with the listeners that a node has by its document. */
-export function strayListeners({ services }: Snapshot, node: string): readonly string[] {
-  return ['Sales', 'Reports'].flatMap((name) => {
-    const { listeners = [] } = services.find(name) ?? {};
-    const is = listeners.filter((each) => [own, spare].includes(each.name)).map(({ address }) => address);
-    return is.length === 2 && is.every((address) => address === `${node}${ending}`)
-      ? []
-      : [`${node} has the listeners ${is.join() || 'nowhere'} of ${name}`];
-  });
+  return createSnapshot({ ...document, services: all }, { epoch: 'sim' });
 }
 
 /** Whether a command deletes a listener that the documents of the nodes have. */

@@ -199,7 +199,7 @@ export class Node {
     admin: Running['admin'],
     { actor, command: { step, request, judge }, tag, waitMs, as }: Sent,
   ): Promise<Answer> {
-    const etag = tag && `"${tag.epoch}.${String(tag.version)}.x"`;
+    const etag = tag && `"${tag.text}.x"`;
     if (request === undefined) {
       const condition = tag === undefined || etag === undefined ? {} : { ifMatch: { link: tag.link, etag } };
       const waiting = waitMs === undefined ? {} : ({ settle: 'fleet', waitMs } as const);

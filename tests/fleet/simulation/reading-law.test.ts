@@ -3,20 +3,18 @@
  */
 import { describe, expect, it } from '@jest/globals';
 
-import { OnwardLaw, partsSeen, sumFaults, TagLaw, type Reading } from './reading-law.ts';
+import { ContentLaw, OnwardLaw, partsSeen, sumFaults, TagLaw, type Reading } from './reading-law.ts';
 
 const sales = (etag: string, body = '{}'): Reading => ({ target: '/services/Sales', etag, body });
 
-const own = String(2 ** 52);
-
 describe('a tag stands for one body', () => {
   it.each<[string, readonly Reading[], readonly string[]]>([
-    ['of each target', [sales('"e.1.1"', 'a'), { ...sales('"e.1.1"', 'b'), target: '/services' }], []],
-    ['and another tag for another', [sales('"e.1.1"', 'a'), sales('"e.1.2"', 'b')], []],
+    ['of each target', [sales('"a.e-1"', 'a'), { ...sales('"a.e-1"', 'b'), target: '/services' }], []],
+    ['and another tag for another', [sales('"a.e-1"', 'a'), sales('"a.e-2"', 'b')], []],
     [
       'or is refused',
-      [sales('"e.1.1"', 'a'), sales('"e.1.2"', 'b'), sales('"e.1.1"', 'b')],
-      ['shows /services/Sales "e.1.1" as b, and a had that tag before'],
+      [sales('"a.e-1"', 'a'), sales('"a.e-2"', 'b'), sales('"a.e-1"', 'b')],
+      ['shows /services/Sales "a.e-1" as b, and a had that tag before'],
     ],
   ])('%s', (_what, readings, faults) => {
     const law = new TagLaw();
@@ -24,25 +22,34 @@ describe('a tag stands for one body', () => {
   });
 });
 
+describe('the first part of a tag', () => {
+  const service = (tag: string, content: string) => ({ link: '/services/Sales', tag, content });
+
+  it('stands for one content, and each content has one', () => {
+    const law = new ContentLaw();
+    const another = { ...service('x', 'b'), link: '/services' };
+    const right = [service('x', 'a'), service('y', 'b'), service('x', 'a'), another];
+    expect(right.flatMap((shown) => law.faultsOf(shown))).toEqual([]);
+    expect(law.faultsOf(service('x', 'c'))).toEqual([
+      'shows /services/Sales x as c, and a had that tag before',
+    ]);
+    expect(law.faultsOf(service('z', 'b'))).toEqual(['shows /services/Sales b with z, and it had y before']);
+  });
+});
+
 describe('what a client reads does not go back', () => {
   it.each<[string, readonly Reading[], readonly string[]]>([
-    ['from change to change', [sales('"e.1.1"'), sales('"e.1.4"'), sales('"e.5.5"'), sales('"e.5.5"')], []],
-    ['from what one node alone has', [sales(`"e.${own}.${own}"`), sales(`"e.5.${own}"`)], []],
-    ['for the change of another target', [sales('"e.5.5"'), { ...sales('"e.1.1"'), target: '/users' }], []],
+    ['from change to change', [sales('"a.e-1"'), sales('"b.e-4"'), sales('"a.e-5"'), sales('"a.e-5"')], []],
+    ['for the change of another target', [sales('"a.e-5"'), { ...sales('"a.e-1"'), target: '/users' }], []],
     [
-      'to an older command',
-      [sales('"e.5.6"'), sales('"e.1.7"')],
-      ['goes back: the command number of GET /services/Sales is 1 after 5'],
+      'to an older change',
+      [sales('"a.e-6"'), sales('"a.e-5;id"')],
+      ['goes back: the revision of GET /services/Sales is 5 after 6'],
     ],
     [
-      'to an older report',
-      [sales('"e.5.6"'), sales('"e.5.5;id"')],
-      ['goes back: the live number of GET /services/Sales is 5 after 6'],
-    ],
-    [
-      'and has numbers',
-      [sales('"e.x.6"')],
-      ['shows /services/Sales with the tag "e.x.6", which has no numbers'],
+      'and has a revision',
+      [sales('"a.x"')],
+      ['shows /services/Sales with the tag "a.x", which has no revision'],
     ],
   ])('%s', (_what, readings, faults) => {
     const law = new OnwardLaw();
@@ -51,34 +58,36 @@ describe('what a client reads does not go back', () => {
 
   it('neither as a resource of a snapshot, nor as its revision', () => {
     const law = new OnwardLaw();
-    const link = '/users';
-    expect([
-      ...law.faultsOfSight({ link, command: 4 }),
-      ...law.faultsOfRevision(3),
-      ...law.faultsOfSight({ link, command: 3 }),
-      ...law.faultsOfRevision(2),
-    ]).toEqual([
-      'goes back: the command number of /users is 3 after 4',
+    const moments = ['a', 'b', 'a', 'c'];
+    const seen = (content: string): readonly string[] =>
+      law.faultsOfSight('/users', (from) => {
+        const at = moments.indexOf(content, from);
+        return at === -1 ? undefined : at;
+      });
+    expect(['a', 'b', 'a', 'a'].flatMap(seen)).toEqual([]);
+    expect([...seen('b'), ...law.faultsOfRevision(3), ...law.faultsOfRevision(2)]).toEqual([
+      'goes back: /users is as it was before moment 2',
       'goes back: the revision is 2 after 3',
     ]);
   });
 });
 
-describe('a revision is seen', () => {
+describe('a change is seen', () => {
   const links = ['/services/Sales', '/monitors/Watch', '/filters/Hint'];
-  const revision = { node: 'a', command: 's-1', number: 7, links };
+  const changes = links.map((link) => ({ link, from: 'before', to: 'after' }));
 
-  it.each<[string, readonly (number | undefined)[], readonly string[]]>([
-    ['not at all', [3, 0, undefined], []],
-    ['as a whole', [7, 7, 7], []],
-    ['with later changes', [7, 9, undefined], []],
+  it.each<[string, readonly (string | undefined)[], readonly string[]]>([
+    ['not at all', ['before', 'before', undefined], []],
+    ['as a whole', ['after', 'after', 'after'], []],
+    ['with later changes', ['after', 'later', undefined], []],
     [
       'never in part',
-      [undefined, 7, 6],
+      [undefined, 'after', 'before'],
       ['shows the change of /monitors/Watch by s-1, and not that of /filters/Hint'],
     ],
-  ])('%s', (_what, numbers, faults) => {
-    expect(partsSeen(revision, (link) => numbers[links.indexOf(link)])).toEqual(faults);
+  ])('%s', (_what, contents, faults) => {
+    const revision = { node: 'a', command: 's-1', changes, moment: 0 };
+    expect(partsSeen(revision, (link) => contents[links.indexOf(link)])).toEqual(faults);
   });
 });
 

@@ -3,6 +3,7 @@
  * back, a revision is seen whole, and the history of a node amounts to what the node shows.
  */
 import { foldFaults } from '../../model/judge.ts';
+import type { Shown } from './shown.ts';
 
 /** What a `GET` of a target has answered. */
 export interface Reading {
@@ -11,22 +12,38 @@ export interface Reading {
   readonly body: string;
 }
 
-/** A resource, as somebody sees it: a later change has a higher command number. */
-export interface Sight {
-  readonly link: string;
-  readonly command: number;
-}
-
-/** What a command has changed at once, with one number. */
+/** What a command has changed at once. */
 export interface Revision {
   readonly node: string;
   readonly command: string;
-  readonly number: number;
-  readonly links: readonly string[];
+  readonly changes: readonly Changed[];
+  /** The moment that begins with the change. */
+  readonly moment: number;
 }
 
-/** From here on, numbers are those of one node, and not those of the fleet. */
-const firstOfNodes = 2 ** 52;
+/** A resource before and after a change; `undefined` where it is not there. */
+interface Changed {
+  readonly link: string;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+/** The first part of a tag stands for one content, and a content has one, wherever and whenever it is shown. */
+export class ContentLaw {
+  readonly #contents = new Map<string, string>();
+  readonly #tags = new Map<string, string>();
+
+  faultsOf({ link, tag, content }: Shown): readonly string[] {
+    const [byTag, byContent] = [`${link} ${tag}`, `${link} ${content}`];
+    const [known, before] = [this.#contents.get(byTag) ?? content, this.#tags.get(byContent) ?? tag];
+    this.#contents.set(byTag, content);
+    this.#tags.set(byContent, tag);
+    return [
+      ...(known === content ? [] : [`shows ${byTag} as ${content}, and ${known} had that tag before`]),
+      ...(before === tag ? [] : [`shows ${byContent} with ${tag}, and it had ${before} before`]),
+    ];
+  }
+}
 
 /** A whole tag stands for one body, at all nodes and in all their lives. */
 export class TagLaw {
@@ -45,20 +62,12 @@ export class TagLaw {
 export class OnwardLaw {
   readonly #last = new Map<string, number>();
 
-  /** Says if a number of the tag was higher before: that of the last change by a command, or by anything. */
+  /** Says if the revision of the tag was higher before. */
   faultsOf({ target, etag }: Reading): readonly string[] {
-    const [, command, live] = /^"[^.]*\.(\d+)\.(\d+)/.exec(etag) ?? [];
-    return command === undefined || live === undefined
-      ? [`shows ${target} with the tag ${etag}, which has no numbers`]
-      : [
-          ...this.#onwardInFleet(`the command number of GET ${target}`, Number(command)),
-          ...this.#onward(`the live number of GET ${target}`, Number(live)),
-        ];
-  }
-
-  /** Says if a resource had a higher command number before. */
-  faultsOfSight({ link, command }: Sight): readonly string[] {
-    return this.#onwardInFleet(`the command number of ${link}`, command);
+    const [, revision] = /^"[^.]*\.[^.]*-(\d+)[;"]/.exec(etag) ?? [];
+    return revision === undefined
+      ? [`shows ${target} with the tag ${etag}, which has no revision`]
+      : this.#onward(`the revision of GET ${target}`, Number(revision));
   }
 
   /** Says if the revision of the snapshot was higher before. */
@@ -66,9 +75,16 @@ export class OnwardLaw {
     return this.#onward('the revision', revision);
   }
 
-  /** A number of what the node alone has says nothing of the numbers of the fleet. */
-  #onwardInFleet(what: string, number: number): readonly string[] {
-    return number < firstOfNodes ? this.#onward(what, number) : [];
+  /**
+   * Says if a resource was seen as at a later moment before.
+   *
+   * @param momentFrom - gives the first moment, from one on, at which the log had what is seen; `undefined` if none
+   */
+  faultsOfSight(link: string, momentFrom: (from: number) => number | undefined): readonly string[] {
+    const before = this.#last.get(link) ?? 0;
+    const moment = momentFrom(before);
+    if (moment === undefined) return [`goes back: ${link} is as it was before moment ${String(before)}`];
+    return this.#onward(link, moment);
   }
 
   #onward(what: string, number: number): readonly string[] {
@@ -79,20 +95,16 @@ export class OnwardLaw {
 }
 
 /**
- * Says if a reader sees a part of a revision.
+ * Says if a reader sees a part of a change, which is the last one of its resources.
  *
- * @param numberAt - the command number that a resource is seen with; `undefined` for a resource that is not there: that
- *   its number is higher cannot be seen
+ * @param contentAt - what a resource is seen as; `undefined` if it is not there
  */
 export function partsSeen(
-  { command, number, links }: Revision,
-  numberAt: (link: string) => number | undefined,
+  { command, changes }: Revision,
+  contentAt: (link: string) => string | undefined,
 ): readonly string[] {
-  const seen = links.flatMap((link) => {
-    const at = numberAt(link);
-    return at === undefined ? [] : [{ link, isDone: at >= number }];
-  });
-  const [done, missing] = [seen.find(({ isDone }) => isDone), seen.find(({ isDone }) => !isDone)];
+  const done = changes.find(({ link, to }) => contentAt(link) === to);
+  const missing = changes.find(({ link, from }) => contentAt(link) === from);
   return done === undefined || missing === undefined
     ? []
     : [`shows the change of ${done.link} by ${command}, and not that of ${missing.link}`];

@@ -1,6 +1,6 @@
 /**
- * What clients read in a fleet, at any node and at any time: one tag stands for one content, everywhere, and a tag of
- * what the log has is a tag that the log knows.
+ * What clients read in a fleet, at any node and at any time: one tag stands for one content and one content has one tag,
+ * everywhere; no node goes back; and what was changed at once is seen at once.
  */
 import { nameKey, type Admin, type Snapshot } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
@@ -9,8 +9,8 @@ import type { Answer, FleetCommand } from './answer.ts';
 import type { Chronicle } from './chronicle.ts';
 import type { Node, Running } from './node.ts';
 import type { Process } from './process.ts';
-import { OnwardLaw, partsSeen, TagLaw, type Reading, type Revision } from './reading-law.ts';
-import { commandNumberAt, placeOf, shownIn, type Shown } from './shown.ts';
+import { ContentLaw, OnwardLaw, partsSeen, TagLaw, type Reading, type Revision } from './reading-law.ts';
+import { contentAt, placeOf, shownIn, type Shown } from './shown.ts';
 
 /** What clients read with requests. */
 const targets = [
@@ -34,6 +34,8 @@ const foundedTargets = [
 /** One life of a node, as clients read there. */
 interface Life {
   readonly onward: OnwardLaw;
+  /** What the node knows of the fleet. */
+  readonly ofFleet: OnwardLaw;
   /** How many logs a set-back had ended at its start: after another set-back, the node goes back as well. */
   readonly setBacks: number;
   /** The number of revisions before this life: the gateway follows those resource by resource. */
@@ -50,8 +52,7 @@ export class Readings {
   readonly #random: Random;
   /** What each node has shown last. */
   readonly #last = new Map<string, Snapshot>();
-  /** What was shown with numbers that no log has, by link and number. */
-  readonly #own = new Map<string, string>();
+  readonly #contents = new ContentLaw();
   readonly #tags = new TagLaw();
   readonly #lives = new Map<Running, Life>();
   /** How many logs a set-back had ended when a process started: an opening reads the log before clients can read. */
@@ -108,26 +109,35 @@ export class Readings {
     if (snapshot === before) return;
     this.#last.set(node.name, snapshot);
     const all = shownIn(snapshot, before);
-    for (const shown of all) this.#lookAt(node, snapshot, shown);
-    const { name, running } = node;
+    for (const shown of all)
+      for (const fault of this.#contents.faultsOf(shown)) this.#tell(`${node.name} ${fault}`);
+    const { running } = node;
     if (running !== undefined && snapshot === running.admin.snapshot)
-      this.#lookOnward(name, running, snapshot, all);
+      this.#lookOnward(node, running, snapshot, all);
   }
 
-  /** What clients see of a node goes on, and shows the revisions of the node as a whole. */
-  #lookOnward(name: string, running: Running, snapshot: Snapshot, all: readonly Shown[]): void {
+  /** What clients see of a node goes on, and shows the changes of the node as a whole. */
+  #lookOnward(node: Node, running: Running, snapshot: Snapshot, all: readonly Shown[]): void {
+    const { name } = node;
     const life = this.#lifeOf(running);
     const faults = life.onward.faultsOfRevision(snapshot.revision);
-    const sights = all.flatMap((shown) =>
-      life.onward.faultsOfSight(shown).filter(() => !this.#chronicle.hasFencedIn(name, shown.link)),
-    );
+    const sights = all.flatMap((shown) => this.#faultsOfSight(node, life, shown));
     this.#tellOf(name, life, [...faults, ...sights]);
-    const isOwn = ({ node, links }: Revision): boolean =>
-      node === name && !links.some((link) => this.#chronicle.hasFenced(name, link));
+    const isOwn = (revision: Revision): boolean =>
+      revision.node === name &&
+      !revision.changes.some(({ link }) => this.#chronicle.hasFenced(name, link) || this.#isOwn(node, link));
     this.#tellOf(name, life, this.#partsIn(life, snapshot, isOwn));
   }
 
-  /** What a node knows of the fleet has every revision as a whole, and goes on. */
+  /** A list at a node that is behind with one resource is as it never was in the log. */
+  #faultsOfSight(node: Node, { onward }: Life, { link, content }: Shown): readonly string[] {
+    const isList = link.startsWith('/users') || link.lastIndexOf('/') === 0;
+    if (isList || !this.#chronicle.hadSince(link, content) || this.#isOwn(node, link)) return [];
+    if (this.#chronicle.hasFencedIn(node.name, link)) return [];
+    return onward.faultsOfSight(link, (from) => this.#chronicle.momentWith(link, content, from));
+  }
+
+  /** What a node knows of the fleet is what the log had at one moment, and goes on. */
   #lookAtFleet(name: string, running: Running): void {
     const life = this.#lifeOf(running);
     const { snapshot } = running.admin.fleet;
@@ -136,18 +146,31 @@ export class Readings {
     life.fleet = snapshot;
     const isBack = before !== undefined && snapshot.revision < before.revision;
     const back = isBack ? [`has revision ${String(snapshot.revision)} after ${String(before.revision)}`] : [];
-    const faults = [...back, ...this.#partsIn(life, snapshot, () => true)];
-    this.#tellOf(`the fleet at ${name}`, life, faults);
+    const faults = life.ofFleet.faultsOfSight('everything', (from) =>
+      this.#chronicle.momentOfAll(snapshot, from),
+    );
+    this.#tellOf(`the fleet at ${name}`, life, [...back, ...faults]);
   }
 
+  /** Only of changes that are the last ones of their resources: a node follows later ones one resource at a time. */
   #partsIn(life: Life, snapshot: Snapshot, isMeant: (revision: Revision) => boolean): readonly string[] {
+    const { moments } = this.#chronicle;
     const revisions = this.#chronicle.revisions.slice(life.since).filter(isMeant);
-    return revisions.flatMap((revision) => partsSeen(revision, (link) => commandNumberAt(snapshot, link)));
+    return revisions
+      .filter(({ changes, moment }) =>
+        moments.slice(moment).every((now) => changes.every(({ link, to }) => contentAt(now, link) === to)),
+      )
+      .flatMap((revision) => partsSeen(revision, (link) => contentAt(snapshot, link)));
   }
 
   #lifeOf(running: Running): Life {
     const setBacks = this.#setBacks.get(running.process) ?? 0;
-    const fresh = { onward: new OnwardLaw(), setBacks, since: this.#chronicle.revisions.length };
+    const fresh = {
+      onward: new OnwardLaw(),
+      ofFleet: new OnwardLaw(),
+      setBacks,
+      since: this.#chronicle.revisions.length,
+    };
     const life = this.#lives.get(running) ?? fresh;
     this.#lives.set(running, life);
     return life;
@@ -173,25 +196,6 @@ export class Readings {
   #lookAtReply({ name, running }: Pick<Node, 'name' | 'running'>, reading: Reading): readonly string[] {
     for (const fault of this.#tags.faultsOf(reading)) this.#tell(`${name} ${fault}`);
     return running === undefined ? [] : this.#lifeOf(running).onward.faultsOf(reading);
-  }
-
-  /** A command number stands for one content; for that of the log, if the log knows the number. */
-  #lookAt(node: Node, snapshot: Snapshot, { link, command, content }: Shown): void {
-    const { epoch } = snapshot;
-    const what = `${node.name} shows ${link} with ${epoch}.${String(command)} as ${content}`;
-    const known = this.#chronicle.contentsAt(link, command);
-    if (known?.has(content) === true) return;
-    if (known !== undefined) return this.#tell(`${what}, and the log has ${[...known].join(' or ')} there`);
-    const key = `${link} ${epoch}.${String(command)}`;
-    const before = this.#own.get(key) ?? content;
-    this.#own.set(key, content);
-    if (before !== content) return this.#tell(`${what}, and ${before} had that number before`);
-    // A node that is behind with one resource has lists of its own, whatever they look like.
-    const isList = !link.startsWith('/users') && link.lastIndexOf('/') === 0;
-    // What was the node's own may be over when an answer comes that shows it.
-    const isPresent = snapshot === node.running?.admin.snapshot;
-    if (isPresent && !isList && this.#chronicle.hadSince(link, content) && !this.#isOwn(node, link))
-      this.#tell(`${what}, which the log has with another number`);
   }
 
   /**

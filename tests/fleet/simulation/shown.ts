@@ -4,21 +4,18 @@
  */
 import type { Entity, Service, Snapshot } from 'gateway-admin-core';
 
-import { sharedListeners } from './listening.ts';
+import { listValidator, validatorOf } from '../../support/internal.ts';
 
 /** A resource, as a snapshot shows it. */
 export interface Shown {
   readonly link: string;
-  /** The command number of the entity tag. */
-  readonly command: number;
+  /** The first part of the entity tag. */
+  readonly tag: string;
   /** What commands have made of it: not what a gateway reports or counts. */
   readonly content: string;
 }
 
 const collections = ['services', 'servers', 'monitors', 'filters'] as const;
-
-/** Any collection of a snapshot. */
-type Entities = Iterable<Entity> & Pick<Snapshot['services'], 'version'>;
 
 /**
  * What a snapshot shows.
@@ -27,20 +24,36 @@ type Entities = Iterable<Entity> & Pick<Snapshot['services'], 'version'>;
  */
 export function shownIn(snapshot: Snapshot, before?: Snapshot): readonly Shown[] {
   const shown = collections.flatMap((name): readonly Shown[] => {
-    const entities: Entities = snapshot[name];
+    const entities: Iterable<Entity> = snapshot[name];
     if (entities === before?.[name]) return [];
     const changed = [...entities].filter((entity) => before?.[name].find(entity.name) !== entity);
-    const list = { link: `/${name}`, command: commandNumberOf(entities), content: contentOfAll(entities) };
+    const tagOf = (entity: Entity): string => validatorOf(snapshot, { collection: name }, entity).content;
     const resources = changed.map((entity) => ({
       link: `/${name}/${entity.name}`,
-      command: entity.version.command,
+      tag: tagOf(entity),
       content: contentOf(entity),
     }));
-    return [...resources, list];
+    return [
+      ...resources,
+      { link: `/${name}`, tag: tagOfList(snapshot, name), content: contentOfAll(entities) },
+    ];
   });
   const { users } = snapshot;
   if (users === before?.users) return shown;
-  return [...shown, { link: '/users', command: commandNumberOf(users), content: contentOfAll(users) }];
+  return [...shown, { link: '/users', tag: tagOfList(snapshot, 'users'), content: contentOfUsers(snapshot) }];
+}
+
+function tagOfList(snapshot: Snapshot, collection: string): string {
+  return listValidator(snapshot, { collection }).content;
+}
+
+/** The first part of the entity tag of a resource; `undefined` if it has none, or is not there. */
+export function tagAt(snapshot: Snapshot, link: string): string | undefined {
+  const [, collection = '', name = ''] = link.split('/');
+  if (collection === 'users') return tagOfList(snapshot, collection);
+  if (collection === '') return undefined;
+  const entity = snapshot[collection as 'services'].find(name);
+  return entity && validatorOf(snapshot, { collection }, entity).content;
 }
 
 const contents = new WeakMap<Entity, string>();
@@ -50,13 +63,13 @@ function contentOf(entity: Entity): string {
   const known = contents.get(entity);
   if (known !== undefined) return known;
   const {
-    version: _version,
+    revision: _revision,
     key: _key,
     seen: _seen,
     ...kept
   } = entity as Entity & { readonly seen?: object };
   const { settings, listeners } = kept as Pick<Partial<Service>, 'listeners' | 'settings'>;
-  const open = listeners === undefined ? {} : { listeners: sharedListeners(listeners) };
+  const open = listeners && { listeners: listeners.toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
   const { state: status, ...given } = { ...settings } as { readonly state?: readonly string[] };
   const isOut = status?.includes('maintenance');
   const content = JSON.stringify({ ...kept, ...open, isOut, settings: given }, inOrder);
@@ -70,19 +83,10 @@ function inOrder(_key: string, value: unknown): unknown {
   return isPlain ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
 }
 
-/** The command number of the tag of a resource; `undefined` if the resource is not there. */
-export function commandNumberAt(snapshot: Snapshot, link: string): number | undefined {
-  const [, collection = '', name = ''] = link.split('/');
-  if (collection === 'users') return commandNumberOf(snapshot.users);
-  // Nothing stands for the interface itself.
-  if (collection === '') return undefined;
-  return snapshot[collection as 'services'].find(name)?.version.command;
-}
-
 /** The content of a resource; `undefined` if the resource is not there. */
 export function contentAt(snapshot: Snapshot, link: string): string | undefined {
   const [, collection = '', name = ''] = link.split('/');
-  if (collection === 'users') return contentOfAll(snapshot.users);
+  if (collection === 'users') return contentOfUsers(snapshot);
   if (collection === '') return JSON.stringify(snapshot.interface, inOrder);
   const entity = snapshot[collection as 'services'].find(name);
   return entity && contentOf(entity);
@@ -101,9 +105,27 @@ function contentOfAll(entities: Iterable<Entity>): string {
   return Array.from(entities, contentOf).toSorted().join('\n');
 }
 
-/** A collection has the number of its last change. */
-function commandNumberOf(entities: Entities): number {
-  return Math.max(entities.version.command, ...Array.from(entities, ({ version }) => version.command));
+const wholes = new WeakMap<Snapshot, string>();
+
+/** The content of everything that commands of all nodes change. */
+export function contentOfAllIn(snapshot: Snapshot): string {
+  const known = wholes.get(snapshot);
+  if (known !== undefined) return known;
+  const lists = collections.map((name) => contentOfAll(snapshot[name]));
+  const text = [...lists, contentOfUsers(snapshot), JSON.stringify(snapshot.interface, inOrder)].join('\n\n');
+  wholes.set(snapshot, text);
+  return text;
+}
+
+/** Of a password, the command that has set it: the same password can have another hash. */
+function contentOfUsers(snapshot: Snapshot): string {
+  const texts = Array.from(snapshot.users, ({ name }) => `${name} ${passwordAt(snapshot, name) ?? ''}`);
+  return texts.toSorted().join('\n');
+}
+
+/** The command that has set the password of a user; `undefined` for a user of the first document. */
+export function passwordAt({ births }: Snapshot, name: string): string | undefined {
+  return births.of(`/users/${name}/password`) ?? births.of(`/users/${name}`);
 }
 
 /** The resource that shows what a link names: a listener is a part of its service, and users are one resource. */

@@ -6,6 +6,7 @@ import { closeServiceSessions, type Snapshot } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
 import type { FleetCommand, Principal, Sent } from './answer.ts';
+import { passwordAt } from './shown.ts';
 import type { Chronicle } from './chronicle.ts';
 
 /** Begins or ends the read-only mode of the fleet. */
@@ -88,5 +89,8 @@ function faultsOfRefusing(
 }
 
 function isStanding(as: Principal | undefined, snapshot: Snapshot): boolean {
-  return as === undefined || snapshot.users.find(as.name)?.version.command === as.version;
+  return (
+    as === undefined ||
+    (snapshot.users.find(as.name) && (passwordAt(snapshot, as.name) ?? '')) === as.password
+  );
 }

@@ -11,7 +11,7 @@ import type { Chronicle } from './chronicle.ts';
 import { isShared } from './judge.ts';
 import { isInParts, isSame } from './reading.ts';
 import { deletesOwn } from './listening.ts';
-import { commandNumberAt, contentAt, membersAt, placeOf } from './shown.ts';
+import { contentAt, membersAt, placeOf } from './shown.ts';
 
 /** The refusals that rest on more than the state. */
 const otherReasons: readonly (string | undefined)[] = [
@@ -66,7 +66,7 @@ function outcomeIn(snapshot: Snapshot, { command, tag, actor }: Sent): string {
   const outcome = decision.outcome === 'refused' ? decision.problem.code : decision.outcome;
   // What is not there has no tag.
   if (tag === undefined || outcome.endsWith('-not-found')) return outcome;
-  const isMet = tag.epoch === snapshot.epoch && tag.version === commandNumberAt(snapshot, tag.link);
+  const isMet = tag.content === contentAt(snapshot, tag.link);
   return isMet ? outcome : 'precondition-failed';
 }
 

@@ -26,11 +26,11 @@ import { fleetParts, isInUse, unsettledAt, type FleetBreak } from './endurance.t
 import { judge, judgeAnswers } from './judge.ts';
 import { recordsIn, unsettledIn } from './ledger.ts';
 import { sumFaultsAt, unlikeness } from './likeness.ts';
-import { listenerCommand, snapshotOf, strayListeners } from './listening.ts';
+import { listenerCommand, snapshotOf } from './listening.ts';
 import { leaseMs, lateMs, mostMs, Node } from './node.ts';
 import { Readings } from './reading.ts';
 import { brokenLinks, unresolvedIn } from './resolving.ts';
-import { commandNumberAt } from './shown.ts';
+import { contentAt, passwordAt, tagAt } from './shown.ts';
 import { closingCommand, misjudgedIn, modeCommand, userChangedBy } from './standing.ts';
 import { allRules, SharedDisk, type DiskRules, type Step } from './shared-disk.ts';
 import { Silence } from './silence.ts';
@@ -153,7 +153,7 @@ class World {
     const skewMs = this.#random.below(7_200_000);
     return new Node({
       name,
-      snapshot: snapshotOf(document, name),
+      snapshot: snapshotOf(document),
       disk: this.#disk,
       clock: this.#clock,
       random: this.#random,
@@ -343,9 +343,9 @@ class World {
 
   /** A user as a node knows the user, once a change of the user was acknowledged. */
   #principalAt(shown: Snapshot | undefined, name: string): Principal | undefined {
-    const version = shown?.users.find(name)?.version.command;
+    const password = shown?.users.find(name) && (passwordAt(shown, name) ?? '');
     const changedAt = this.#acknowledged.get(name);
-    return version === undefined || changedAt === undefined ? undefined : { name, version, changedAt };
+    return password === undefined || changedAt === undefined ? undefined : { name, password, changedAt };
   }
 
   /** At times, a command that rests on what a node shows; sent as a request or executed in the process. */
@@ -364,9 +364,8 @@ class World {
     const link = links[name];
     const reader = this.#random.pick(this.#nodes).running?.admin;
     if (link === undefined || another !== undefined || reader === undefined) return undefined;
-    const { epoch } = reader.snapshot;
-    const version = commandNumberAt(reader.snapshot, link) ?? 0;
-    return { link, epoch, version };
+    const { snapshot } = reader;
+    return { link, text: tagAt(snapshot, link) ?? '', content: contentAt(snapshot, link) };
   }
 
   /** A gateway goes about its work and reports it. */
@@ -551,7 +550,7 @@ class World {
 
   async #lookAtSums(): Promise<void> {
     for (const { name, running } of this.#living) {
-      const faults = running === undefined ? [] : await sumFaultsAt(running, snapshotOf(document, name));
+      const faults = running === undefined ? [] : await sumFaultsAt(running, snapshotOf(document));
       this.#faults.push(...faults.map((text) => `${name}: ${text}`));
     }
   }
@@ -625,8 +624,6 @@ class World {
   /** Another process could begin with the log, and each node has what its document alone gives. */
   #lookAtMembership(snapshot: Snapshot): void {
     this.#faults.push(...brokenLinks(snapshot));
-    for (const { name, running } of this.#nodes)
-      if (running !== undefined) this.#faults.push(...strayListeners(running.admin.snapshot, name));
   }
 
   /**

@@ -121,7 +121,7 @@ const settlements = Object.fromEntries(
 const document = { servers: [server], services: [service], monitors: [], filters: [], users: [] };
 const state = {
   ...{ revision: 0, document, interface: { settings: { read_only: false } } },
-  ...{ births: {}, open: [], abandoned: [], entries: [], deleted: [] },
+  ...{ life: 0, births: {}, open: [], abandoned: [], entries: [], deleted: [] },
 };
 const says = 'made by a version before 0.1, and no later version reads it';
 const advice = 'Start with the gateway document and an empty store.';
@@ -160,7 +160,7 @@ describe('a store of a version before 0.1', () => {
 const head = { node: 'one', life: 'x', command: 'one-x-1', resources: [resource] };
 const shared = {
   ...state,
-  ...{ epoch: 'x', versions: {}, listeners: [], ended: [], begun: 0, lives: [], secretParameters: [] },
+  ...{ listeners: [], ended: [], begun: 0, lives: [], secretParameters: [] },
 };
 
 describe('a shared store of a version before 0.1', () => {

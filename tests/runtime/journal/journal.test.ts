@@ -33,7 +33,6 @@ const adding =
   (name: string): Transition =>
   (snapshot, context) =>
     createUser(snapshot, { name, password: { sealed: 'opaque' } }, context);
-const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the journal', () => {
   // Promise: record-while-busy
@@ -130,24 +129,12 @@ describe('the journal of an interface', () => {
     expect(history.toState()).toMatchObject({ deleted });
   });
 
-  // Promise: report-mark
-  it('stores a mark only when the revision is far beyond the last record', async () => {
-    const store = createMemoryStore();
-    const journal = await journalOf(store);
-    for (let revision = 1; revision <= 1_600_000_000; revision += 50_000_000) {
-      journal.mark(revision);
-      await soon();
-    }
-    const marks = [500_000_001, 1_000_000_001, 1_500_000_001];
-    expect((await store.load()).records).toEqual(marks.map((revision) => ({ type: 'mark', revision })));
-  });
-
   it('calls then in the order of the records, also after a then that throws', async () => {
     const journal = await journalOf();
     const told: number[] = [];
     const keeping = [1, 2, 3].map((revision) =>
       journal.keep({
-        record: { type: 'mark', revision },
+        record: { type: 'settlement', command: 'a', revision, events: [], last: true },
         resources: [],
         use: 'result',
         then: () => {
@@ -159,16 +146,6 @@ describe('the journal of an interface', () => {
     const statuses = (await Promise.allSettled(keeping)).map(({ status }) => status);
     expect(statuses).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect([told, journal.outage]).toEqual([[1, 2, 3], undefined]);
-  });
-
-  it('gives up a mark when the store fails, and the process goes on', async () => {
-    const store = new FailingStore();
-    const journal = await journalOf(store);
-    store.fail();
-    journal.mark(600_000_000);
-    // Jest fails a test with a rejection that nothing handles.
-    await soon();
-    expect(journal.outage).toEqual({ error: new Error('The disk is full'), since: expect.any(Number) });
   });
 
   it('keeps a record that comes when the log refuses another one', async () => {
@@ -226,7 +203,7 @@ async function opening(history: { state?: Json; records?: readonly Json[] }): Pr
   return said;
 }
 
-const none = { births: {}, open: [], abandoned: [], entries: [], deleted: [] };
+const none = { life: 0, births: {}, open: [], abandoned: [], entries: [], deleted: [] };
 const initial = { settings: { read_only: false } };
 const emptyState = { format: 2, revision: 0, document: {}, interface: initial, ...none };
 const strange: readonly Json[] = [null, 7, 'x', true, [], [7], [null], {}, -1, 0.5];
@@ -236,11 +213,7 @@ describe('a store with content that this version cannot read', () => {
   it('is refused for a record in which a member is missing or has the wrong type', async () => {
     const { state: emptyState, records } = await leftBehind();
     expect(records.map(({ type }) => type)).toEqual(['intent', 'settlement', 'intent']);
-    const samples = [
-      ...records,
-      { type: 'mark', revision: 7 },
-      { type: 'abandonment', command: 'a', revision: 7 },
-    ];
+    const samples = [...records, { type: 'abandonment', command: 'a' }];
     for (const sample of samples) {
       for (const member of Object.keys(sample)) {
         const { [member]: right, ...without } = sample;
@@ -257,9 +230,7 @@ describe('a store with content that this version cannot read', () => {
 
   // Promise: unreadable-state
   it('is refused for a state in which a member is missing or has the wrong type', async () => {
-    expect((await openRunning(createMemoryStore({ state: emptyState }))).admin.snapshot.revision).toBe(
-      1_000_000_000,
-    );
+    expect((await openRunning(createMemoryStore({ state: emptyState }))).admin.snapshot.revision).toBe(1);
     for (const member of Object.keys(emptyState) as (keyof typeof emptyState)[]) {
       const { [member]: _left, ...without } = emptyState;
       expect(await opening({ state: without })).toContain('cannot read');
@@ -277,9 +248,9 @@ describe('a store with content that this version cannot read', () => {
 
   it.each<[string, Json | undefined, readonly Json[], string]>([
     ['a state of another format', stateWith({ format: 3 }), [], 'a state of format 3'],
-    ['records without a state', undefined, [{ type: 'mark', revision: 1 }], 'without a state'],
+    ['records without a state', undefined, [{ type: 'abandonment', command: 'a' }], 'without a state'],
     ['a record of unknown type', emptyState, [{ type: 'x' }], '"x"'],
-    ['a type that only looks like a known one', emptyState, [{ type: ['mark'], revision: 1 }], '["mark"]'],
+    ['a type that only looks like a known one', emptyState, [{ type: ['intent'] }], '["intent"]'],
     ['a record that is not an object', emptyState, [null], 'null'],
     ['an event of unknown type', emptyState, [settling({ type: 'x.y' })], 'unknown'],
     [

@@ -15,7 +15,6 @@ import {
   type Admin,
   type ConfigurationStore,
   type Execution,
-  type Json,
   type PublishedEvent,
   type Snapshot,
   type Transition,
@@ -97,48 +96,29 @@ describe('an interface with a store', () => {
     await admin.close();
   });
 
-  // Promise: unique-revision
-  it('uses no revision and no entity tag twice', async () => {
+  // Promise: unique-id
+  it('uses no event id and no command id twice, and goes on behind the last stored revision', async () => {
     const store = createMemoryStore();
-    const lives: Snapshot[] = [];
+    const snapshot = createSnapshot(sampleDocument, { epoch: 'blue' });
+    const [ids, commands, revisions]: [string[], string[], number[]] = [[], [], []];
     for (let life = 0; life < 3; life += 1) {
-      const { admin } = await openRunning(store, { snapshot: sampleSnapshot() });
+      const { admin } = await openRunning(store, { snapshot });
+      const events = admin.events();
       await admin.execute(life % 2 === 0 ? stop : start);
+      const { value } = (await events.next()) as { value: PublishedEvent };
+      ids.push(value.id);
+      commands.push(value.event.command ?? '');
+      revisions.push(admin.snapshot.revision);
+      // Reports use up revisions, which no store has.
       admin.report({ type: 'service.reported', service: 'Report Service', state: 'failed' });
-      lives.push(admin.snapshot);
       await admin.close();
     }
-    expect(lives.map(({ revision }) => Math.floor(revision / 1_000_000_000))).toEqual([0, 1, 2]);
-    expect(new Set(lives.map(({ epoch }) => epoch)).size).toBe(3);
+    expect([new Set(ids).size, commands, revisions]).toEqual([
+      3,
+      ['blue-1', 'blue-1-1', 'blue-2-1'],
+      [1, 2, 3],
+    ]);
   });
-
-  const markOf = (revision: number): Json => ({ type: 'mark', revision });
-  const settled = { type: 'settlement', command: 'a', revision: 1_600_000_000, events: [], last: true };
-  it.each<[string, number, readonly Json[], number]>([
-    ['a state', 1_600_000_000, [], 3_000_000_000],
-    ['a mark', 7, [markOf(1_600_000_000)], 3_000_000_000],
-    ['a settlement', 7, [settled], 3_000_000_000],
-    // Up to half a billion revisions may follow a mark before the next one.
-    ['a mark whose followers stay below two billion', 7, [markOf(1_499_999_999)], 2_000_000_000],
-    ['a mark whose followers may reach two billion', 7, [markOf(1_500_000_000)], 3_000_000_000],
-  ])(
-    'begins above every revision that an earlier life may have used: the highest comes from %s',
-    async (_what, revision, records, first) => {
-      const store = createMemoryStore({
-        state: {
-          ...{ format: 2, revision, document: {}, interface: { settings: { read_only: false } } },
-          ...{ births: {}, open: [], abandoned: [], entries: [], deleted: [] },
-        },
-        records,
-      });
-      // Opening compacts the store: the second life finds a state and no records.
-      for (const life of [0, 1]) {
-        const { admin } = await openRunning(store);
-        expect(admin.snapshot.revision).toBe(first + life * 1_000_000_000);
-        await admin.close();
-      }
-    },
-  );
 
   it('appends the number of the life to an epoch from the host', async () => {
     const store = createMemoryStore();

@@ -203,7 +203,7 @@ describe('a log-in with a hash of an older cost', () => {
       event: { type: 'user.rehashed', resource: '/users/ada', user: 'ada', actor: 'ada' },
     });
     expect(hashOf(running, 'ada')).toMatch(/^\$pbkdf2-sha256\$i=2\$/);
-    expect(running.admin.snapshot.users.version).toEqual(users.version);
+    expect(running.admin.snapshot.users.revision).toBe(users.revision);
     const again = await send(running, ada);
     expect([again.status, again.headers['etag']]).toEqual([200, etag]);
     expect((await eventsOf(running)).map(({ type }) => type)).toEqual(['user.rehashed']);

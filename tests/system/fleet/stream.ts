@@ -300,7 +300,7 @@ export async function shownBy(node: NodeProcess): Promise<Shown> {
   );
   const tags = links.map(async (link) => {
     const tag = (await ask(node, 'GET', link))?.headers.get('etag') ?? '';
-    return [link, tag.split('.').slice(0, 2).join('.')] as const;
+    return [link, tag.split('.')[0] ?? ''] as const;
   });
   return {
     fields: Object.fromEntries(fields.filter(([, value]) => value !== undefined)),

@@ -57,10 +57,6 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
     return this.put(entry, entry.json, { use, then, onLate, onDropped: entry.drop });
   }
 
-  mark(): void {
-    // Revisions of a node are not kept: its events name the log.
-  }
-
   /** Looks whether others are in the way of something that is not stored. */
   async #look<T>({ objection }: Pick<OwnRecord, 'objection'>, { then }: Following<T>): Promise<T> {
     const outage = await this.readOn();

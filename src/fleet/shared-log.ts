@@ -2,13 +2,13 @@
  * The log that the nodes of a fleet share, as one node sees it: appends with a condition on the end, and reads what the
  * others have appended.
  */
-import { verbOf } from '../core/change.ts';
+import { verbOf, type Change } from '../core/change.ts';
 import { linkKey, parseLink } from '../core/link.ts';
 import type { FleetPlace } from '../core/decision.ts';
 import type { Json } from '../json/value.ts';
 import { isConflict, StoreLostError } from '../ports/port-error.ts';
 import type { LogStep, SharedStore } from '../ports/port.ts';
-import { namedResources, eventTable, type AdminEvent } from '../resources/index.ts';
+import { eventTable, fieldsOf, namedResources, type AdminEvent } from '../resources/index.ts';
 import { modeLink, Overruled, type Basis } from '../runtime/journal/basis.ts';
 import { isEmpty } from '../runtime/journal/journal-state.ts';
 import type { Keeping } from '../runtime/journal/journal.ts';
@@ -663,10 +663,21 @@ function isSharedLink(link: string): boolean {
 function linksIn(record: JournalRecord): readonly string[] | undefined {
   if (record.type === 'intent') return record.resources;
   if (record.type !== 'settlement' || record.last) return undefined;
-  const changed = record.events.flatMap((event) =>
-    changesList(event) ? [event.resource, listOf(event.resource)] : [event.resource],
-  );
+  const changed = record.events.flatMap((event) => [
+    event.resource,
+    ...(changesList(event) ? [listOf(event.resource)] : []),
+    ...linksAdded(event),
+  ]);
   return [...new Set(changed)];
+}
+
+/** The links of what a change begins to use: a deletion of that, decided before, would not know. */
+function linksAdded(event: AdminEvent): readonly string[] {
+  const { from = {}, to = {} } = event as Partial<Change>;
+  return Object.keys(fieldsOf(event)?.links ?? {}).flatMap((name) => {
+    const [before, after] = [from[name] ?? [], to[name] ?? []] as readonly (readonly string[])[];
+    return (after ?? []).filter((link) => before?.includes(link) !== true);
+  });
 }
 
 /** Whether an event creates or deletes a configured resource. */

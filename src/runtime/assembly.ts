@@ -91,9 +91,10 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
   const { admin, writer, drains } = assemble(options, awaitingReports(options, beginning));
   try {
     await writer.recover(unsettled);
-    if (journal.outage !== undefined) throw journal.outage.error;
+    await assertKept(journal);
     await coordinator?.begin();
     if (adopt !== undefined) await adoptGiven(adopt, writer, options);
+    await assertKept(journal);
   } catch (error) {
     await admin.close();
     throw error;
@@ -105,6 +106,16 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
   coordinator?.run();
   drains.begin();
   return admin;
+}
+
+/**
+ * Waits for the last record: nobody waits for the end of a command that has changed nothing.
+ *
+ * @throws the error of the store if a record was not kept
+ */
+async function assertKept(journal: OpenedJournal): Promise<void> {
+  await journal.idle();
+  if (journal.outage !== undefined) throw journal.outage.error;
 }
 
 /** Where something can drain, or drains, nothing counts as drained before everything that is open is reported. */

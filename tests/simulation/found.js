@@ -6,6 +6,7 @@
  */
 export const found = {
   worlds: [
+    [7541, 'brings a drain back that resumes at once, by a deadline that another drain has used'],
     [10_013_844, 'an undo brought a drain back for a service that was started since'],
     [10_015_285, 'a judge compared members in their order'],
     [10_016_002, 'a judge took what nobody knows for wrong'],
@@ -44,6 +45,8 @@ export const found = {
     [4626, 'an abandoned deletion took a filter out of the list of a service that was created since'],
   ],
   '--fleet': [
+    [9400, 'deletes a server that a part of a command of another node has put to use'],
+    [14_346, 'opens with a store that has not kept the end of a command'],
     [1703, 'shows a list as the fleet has it while it still creates and deletes a server of that list'],
     [2789, 'a gateway had another time of day than its node, so that a new session came too late'],
     [

@@ -94,7 +94,7 @@ function foldInto(entries: Entries, record: JournalRecord): Fold {
 }
 
 /** The journal of a store. @internal */
-export interface OpenedJournal extends Journal, Pick<RecordQueue<unknown>, 'startRepeating'> {}
+export interface OpenedJournal extends Journal, Pick<RecordQueue<unknown>, 'startRepeating' | 'idle'> {}
 
 /** The journal of a store that this interface alone has open. @internal */
 export class OwnJournal extends RecordQueue<JournalRecord> implements OpenedJournal {

@@ -50,7 +50,6 @@ export const problemTable = tableOf({
   'resource-exists': { status: 409, title: 'Another resource has the name' },
   'resource-in-use': { status: 409, title: 'The resource is in use' },
   'not-supported': { status: 409, title: 'The gateway cannot do this while it runs' },
-  'listener-of-node': { status: 409, title: 'The listener belongs to its node' },
   'last-user': { status: 409, title: 'The last user cannot be deleted' },
   'command-in-progress': { status: 409, title: 'An earlier command is in flight' },
   'command-not-abandonable': { status: 409, title: 'The command cannot be abandoned' },

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 
 import type { Admin, AdminEvent, Service, Snapshot } from 'gateway-admin-core';
 
-import { placeOf, placeText } from './place.ts';
+import { placeAt, placeOf, placeText } from './place.ts';
 
 type Colour = 'green' | 'red' | 'yellow' | 'dim' | 'bold';
 
@@ -35,7 +35,7 @@ export async function step<T>(what: string, isQuiet: boolean, work: () => Promis
 /** Prints the addresses, and the services that have none. Then who may administer the gateway, and commands to try. */
 export function greet({ services, users }: Snapshot, admin: string, isQuiet: boolean): void {
   const [user] = users;
-  const lines = [...services].flatMap(placesOf);
+  const lines = [...services].flatMap((service) => placesOf(service));
   lines.push(`admin ${paint('bold', admin)}`, `console ${paint('bold', `${admin}/console`)}`);
   if (!isQuiet) {
     if (user === undefined) lines.push(...openWarning(admin));
@@ -47,13 +47,13 @@ export function greet({ services, users }: Snapshot, admin: string, isQuiet: boo
   console.log(lines.join('\n'));
 }
 
-/** The addresses of a service, a line for each; or why the service has none. */
-export function placesOf({ name, state, seen, listeners }: Service): readonly string[] {
+/** The addresses of a service at a gateway of the machine, a line for each; or why the service has none. */
+export function placesOf({ name, state, seen, listeners }: Service, gateway = 0): readonly string[] {
   const word = name.replace(/\s/g, '-');
   if (seen.state === 'failed')
     return [paint('red', `failed ${word}: ${seen.state_reason ?? 'for an unknown reason'}`)];
   if (state === 'stopped') return [paint('yellow', `stopped ${word}`)];
-  return listeners.map((listener) => `listener ${word} ${placeText(listener)}`);
+  return listeners.map((listener) => `listener ${word} ${placeText(placeAt(listener, gateway))}`);
 }
 
 /** What to do while there is no admin user. */
@@ -92,9 +92,12 @@ function hints(services: readonly Service[], admin: string, user: string | undef
 
 /**
  * Prints a line for each event, until the interface closes; for sessions at most one line a second. In a fleet, each
- * line begins with the name of the node.
+ * line begins with the name of the node, and listeners are where the gateway with its number opens them.
  */
-export async function showEvents(admin: Admin, node?: string): Promise<void> {
+export async function showEvents(
+  admin: Admin,
+  { node, number = 0 }: { readonly node?: string; readonly number?: number } = {},
+): Promise<void> {
   const prefix = node === undefined ? '' : `${node} `;
   let before = countsIn(admin.snapshot);
   let timer: NodeJS.Timeout | undefined;
@@ -117,7 +120,7 @@ export async function showEvents(admin: Admin, node?: string): Promise<void> {
     if (item.gap === true || item.event.type.startsWith('connection.')) continue;
     if (item.event.type === 'service.deleted') before.totals.delete(item.event.service);
     if (item.event.type.startsWith('session.')) timer ??= setTimeout(tally, 1000).unref();
-    else console.log(prefix + lineOf(item.event));
+    else console.log(prefix + lineOf(item.event, number));
   }
 }
 
@@ -131,11 +134,12 @@ function timeOf(at: number): string {
   return paint('dim', new Date(at).toTimeString().slice(0, 8));
 }
 
-function lineOf(event: AdminEvent): string {
+function lineOf(event: AdminEvent, gateway: number): string {
   const { at, type, resource, actor, fleet } = event;
   const by = actor === undefined ? '' : ` by ${actor}`;
   const asked = fleet === undefined ? '' : ` at ${fleet.node}`;
-  const details = detailsOf(event);
+  const details =
+    event.type === 'listener.created' ? placeText(placeAt(event.to, gateway)) : detailsOf(event);
   const more = details === '' ? '' : `: ${details}`;
   return `${timeOf(at)} ${paint(colourOf(event), type)} ${resource}${by}${asked}${more}`;
 }

@@ -137,18 +137,23 @@ function faultsOf(document: GatewayDocument): readonly Fault[] {
   }
 }
 
-/** The document at the start: every listener has a port, started services start now, and there are no sessions. */
-export async function startingDocument(document: GatewayDocument): Promise<GatewayDocument> {
+/**
+ * The document at the start: every listener has a port, started services start now, and there are no sessions.
+ *
+ * @param gateways - how many gateways of this machine open the listeners, each at a port of its own
+ */
+export async function startingDocument(document: GatewayDocument, gateways = 1): Promise<GatewayDocument> {
   const now = { started: new Date().toISOString() };
   const held: Server[] = [];
-  const services = (document.services ?? []).map(async (service) => ({
-    ...service,
-    ...((service.state ?? 'started') === 'started' ? now : {}),
-    listeners: await Promise.all((service.listeners ?? []).map((each) => withPort(each, held))),
-  }));
-  const all = await Promise.all(services);
+  const services: NonNullable<GatewayDocument['services']>[number][] = [];
+  for (const service of document.services ?? []) {
+    const listeners: Listener[] = [];
+    for (const each of service.listeners ?? []) listeners.push(await withPort(each, gateways, held));
+    const begun = (service.state ?? 'started') === 'started' ? now : {};
+    services.push({ ...service, ...begun, listeners });
+  }
   for (const server of held) server.close(); // Only now: a port that is closed earlier could be chosen twice.
-  return { ...document, gateway: { ...document.gateway, ...now }, services: all, sessions: [] };
+  return { ...document, gateway: { ...document.gateway, ...now }, services, sessions: [] };
 }
 
 /** The document with the ports of the running listeners where the document leaves the choice. */
@@ -168,11 +173,25 @@ export function withPortsOf(document: GatewayDocument, snapshot: Snapshot): Gate
   return { ...document, services };
 }
 
-async function withPort(listener: Listener, held: Server[]): Promise<Listener> {
+/** How often ports in a row are looked for. */
+const mostTries = 20;
+
+async function withPort(listener: Listener, gateways: number, held: Server[]): Promise<Listener> {
   if (listener.port !== 0) return listener;
-  const server = createServer().listen(0, listener.address);
+  for (let tries = 1; ; tries += 1) {
+    const first = await hold(listener, 0, held);
+    // If this address has no free port, the listener cannot open either, and its error says why.
+    const port = first ?? 1;
+    const others = Array.from({ length: gateways - 1 }, (_, at) => hold(listener, port + 1 + at, held));
+    const isFree = !(await Promise.all(others)).includes(undefined);
+    if (isFree || first === undefined || tries === mostTries) return { ...listener, port };
+  }
+}
+
+/** Holds a port, or any free one for 0. Gives the port; `undefined` if it is not free. */
+async function hold({ address }: Listener, port: number, held: Server[]): Promise<number | undefined> {
+  const server = createServer().listen(port, address);
   held.push(server);
   await once(server, 'listening').catch(() => undefined);
-  // If this address has no free port, the listener cannot open either, and its error says why.
-  return { ...listener, port: (server.address() as AddressInfo | null)?.port ?? 1 };
+  return (server.address() as AddressInfo | null)?.port;
 }

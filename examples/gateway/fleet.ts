@@ -58,13 +58,12 @@ export async function runFleet(
     const startServers = () => startDatabases(places, signal, closers);
     const servers = await step('Starting three PostgreSQL servers', quiet, startServers);
     const [databases, storePort] = [servers.slice(0, 2), servers[2]?.port ?? 0];
-    const assignmentOf = async (node: string, index: number): Promise<Assignment> => ({
-      ...{ node, storePort, allowedHosts, quiet, environment: identity.environment },
-      // Each node has listeners of its own.
-      document: await startingDocument(defaultDocument(databases)),
-      admin: { host, port: port === 0 ? 0 : port + index },
+    const document = await startingDocument(defaultDocument(databases), gateways);
+    const assignmentOf = (node: string, number: number): Assignment => ({
+      ...{ node, number, document, storePort, allowedHosts, quiet, environment: identity.environment },
+      admin: { host, port: port === 0 ? 0 : port + number },
     });
-    const assignments = await Promise.all(names.slice(0, gateways).map(assignmentOf));
+    const assignments = names.slice(0, gateways).map(assignmentOf);
     const startNodes = () => startAll(assignments, signal, closers);
     const nodes = await step(`Starting ${counted(gateways)}`, quiet, startNodes);
     greetFleet(nodes, storePort, quiet);

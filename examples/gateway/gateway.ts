@@ -39,9 +39,15 @@ export class Gateway implements GatewayPort {
   readonly #listeners = new Map<string, Listeners>();
   readonly #monitors = new Map<string, RunningMonitor>();
   readonly #sessions = new Map<number, OpenSession>();
+  readonly #number: number;
   #lastSession = 0;
   #idleTimer: NodeJS.Timeout | undefined;
   #admin: Admin | undefined;
+
+  /** @param number - which one of the gateways of this machine it is */
+  constructor(number = 0) {
+    this.#number = number;
+  }
 
   get admin(): Admin {
     if (this.#admin === undefined) throw new Error('The gateway is not open yet.');
@@ -68,7 +74,7 @@ export class Gateway implements GatewayPort {
   /** Knows the listeners of a service. They are closed until the service starts. */
   #addListeners(key: string, listeners: readonly Listener[]): void {
     const welcome = (client: Socket): void => void this.#welcome(client, key);
-    this.#listeners.set(key, createListeners(listeners, welcome));
+    this.#listeners.set(key, createListeners(listeners, welcome, this.#number));
   }
 
   /** Opens a service that is started. In a fleet, another node can stop the service meanwhile. */

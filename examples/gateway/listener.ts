@@ -4,11 +4,16 @@ import { createServer, type Server, type Socket } from 'node:net';
 
 import { EffectRefusedError, type Listener } from 'gateway-admin-core';
 
-import { placeOf } from './place.ts';
+import { placeAt, placeOf } from './place.ts';
 
 export type Listeners = ReturnType<typeof createListeners>;
 
-export function createListeners(declared: readonly Listener[], onClient: (client: Socket) => void) {
+/** @param gateway - the number of the gateway among those of the machine */
+export function createListeners(
+  declared: readonly Listener[],
+  onClient: (client: Socket) => void,
+  gateway = 0,
+) {
   const listeners = new Map(declared.map((listener) => [listener.name, listener]));
   const servers = new Map<string, Server>();
   let isOpen = false;
@@ -22,7 +27,7 @@ export function createListeners(declared: readonly Listener[], onClient: (client
   const open = async (): Promise<void> => {
     if (isOpen) return;
     try {
-      for (const [name, listener] of listeners) servers.set(name, await listen(listener, onClient));
+      for (const [name, listener] of listeners) servers.set(name, await listen(listener, onClient, gateway));
       isOpen = true;
     } catch (error) {
       close();
@@ -32,7 +37,7 @@ export function createListeners(declared: readonly Listener[], onClient: (client
   /** Adds a listener, which opens if the others are open; rejects as `open`. */
   const add = async (listener: Listener): Promise<void> => {
     if (listeners.has(listener.name)) return;
-    if (isOpen) servers.set(listener.name, await listen(listener, onClient));
+    if (isOpen) servers.set(listener.name, await listen(listener, onClient, gateway));
     listeners.set(listener.name, listener);
   };
   const remove = (name: string): void => {
@@ -56,10 +61,14 @@ export function createListeners(declared: readonly Listener[], onClient: (client
   };
 }
 
-async function listen(listener: Listener, onClient: (client: Socket) => void): Promise<Server> {
+async function listen(
+  listener: Listener,
+  onClient: (client: Socket) => void,
+  gateway: number,
+): Promise<Server> {
   const server = createServer({ noDelay: true, keepAlive: true }, onClient);
   try {
-    await once(server.listen(placeOf(listener)), 'listening');
+    await once(server.listen(placeOf(placeAt(listener, gateway))), 'listening');
   } catch (error) {
     throw new EffectRefusedError(`The listener "${listener.name}" cannot open: ${(error as Error).message}.`);
   }

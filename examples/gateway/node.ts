@@ -24,6 +24,8 @@ import { veto } from './setting.ts';
 export interface Assignment {
   /** The name of the node. */
   readonly node: string;
+  /** The number of the node: its gateway opens listeners at places of its own. */
+  readonly number: number;
   readonly document: GatewayDocument;
   /** Where the administration interface of the node is. */
   readonly admin: Place;
@@ -64,11 +66,11 @@ try {
 
 /** Runs the node until the signal aborts. */
 async function run(assignment: Assignment, signal: AbortSignal): Promise<void> {
-  const { node, document, storePort, allowedHosts, environment, quiet } = assignment;
+  const { node, number, document, storePort, allowedHosts, environment, quiet } = assignment;
   const closers: Closers = [];
   try {
     const server = await openAdminServer(assignment.admin, closers);
-    const gateway = new Gateway();
+    const gateway = new Gateway(number);
     const hosts = [{ host: '127.0.0.1', port: storePort }];
     const admin = await openFleet({
       node,
@@ -90,8 +92,8 @@ async function run(assignment: Assignment, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     server.serve(createListener(admin));
     const { origin, port } = server;
-    tell({ origin, port, places: [...admin.snapshot.services].flatMap(placesOf) });
-    if (!quiet) void showEvents(admin, node);
+    tell({ origin, port, places: [...admin.snapshot.services].flatMap((each) => placesOf(each, number)) });
+    if (!quiet) void showEvents(admin, { node, number });
     await once(signal, 'abort');
   } finally {
     await closeAll(closers);

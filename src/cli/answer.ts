@@ -201,7 +201,6 @@ const nextSteps = {
   'resource-exists': 'Look at the present one: gateway-admin LOOK',
   'resource-in-use': 'End each use that is named.',
   'not-supported': 'Do what the answer names instead.',
-  'listener-of-node': 'Change the document of the node, and start the node again.',
   'last-user': 'Try: gateway-admin user add NAME',
   'command-in-progress':
     'Try: gateway-admin commands, and if the gateway hangs: gateway-admin abandon COMMAND',

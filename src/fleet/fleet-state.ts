@@ -2,7 +2,7 @@
  * The state of a fleet: the records that the nodes share, and the state that these lead to.
  *
  * The fold is the same at every node, so the state at a position is the same at every node. Facts about one gateway are
- * not in it: sessions, what a monitor sees, what has failed, and where a gateway listens.
+ * not in it: sessions, what a monitor sees, and what has failed.
  */
 import * as z from 'zod/mini';
 
@@ -24,10 +24,9 @@ import {
 import { intentMembers, isWhole, natural, settlementMembers, type Open } from '../runtime/journal/record.ts';
 import { storedSecretParameters } from '../runtime/journal/stored-secret.ts';
 import { Unsettled, type UnsettledCommands } from '../runtime/journal/unsettled.ts';
-import { toConfiguration, type GatewayDocument } from '../resources/document.ts';
+import type { GatewayDocument } from '../resources/document.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { NodeOutdated } from './refusal.ts';
-import { listenerChangeShape, SharedListeners, type ListenerKeys } from './shared-listener.ts';
 
 /**
  * The format of records and states. A version with a new kind of record, event or setting has a new format, and says in
@@ -109,12 +108,9 @@ const commandShape = z.object({
 const stateShape = z.object({
   format: formatShape,
   revision: natural,
-  /** Services have listeners here only if a node has created them. */
   document: z.custom<GatewayDocument>(isDocument),
   interface: interfaceShape,
   births: birthsShape,
-  /** What nodes have made of the listeners of other services. */
-  listeners: z.array(listenerChangeShape),
   open: z.array(commandShape),
   abandoned: z.array(commandShape),
   /** The last commands that have ended by themselves: a node may not know yet that its last record was kept. */
@@ -142,7 +138,6 @@ interface Beginning
     Partial<UnsettledCommands<SharedCommand['intent']>>,
     Partial<Pick<SharedState, 'ended' | 'begun' | 'lives'>> {
   readonly entries?: readonly Entry[];
-  readonly listeners?: SharedListeners;
 }
 
 /** The state that the records lead to. @internal */
@@ -153,23 +148,14 @@ export class FleetState {
   #begun: number;
   readonly #lives: Map<string, NodeLife>;
   #entries: Entries;
-  readonly #listeners: SharedListeners;
 
   /**
    * @param snapshot - the configuration; its revision is that of the fleet
    */
   constructor(
     snapshot: Snapshot,
-    {
-      ended = [],
-      begun = 0,
-      lives = [],
-      entries,
-      listeners = new SharedListeners(),
-      ...unsettled
-    }: Beginning = {},
+    { ended = [], begun = 0, lives = [], entries, ...unsettled }: Beginning = {},
   ) {
-    this.#listeners = listeners;
     this.#entries = new Entries(entries, { open: unsettled.open?.map(({ intent }) => intent.command) ?? [] });
     this.#begun = begun;
     this.#lives = new Map(lives.map((each) => [each.node, each]));
@@ -198,11 +184,6 @@ export class FleetState {
     const last = [...before.#ended].at(-1);
     const hasLast = last === undefined || this.#ended.has(last) || this.#ended.size >= mostEnded;
     return hasLast && this.#snapshot.revision >= before.#snapshot.revision;
-  }
-
-  /** Whether the document that a node was given has a listener, and no other node has it with the same address. */
-  isOfDocument(listener: ListenerKeys, given: Snapshot): boolean {
-    return this.#listeners.isOfDocument(listener, given);
   }
 
   /** The commands without an end. Only the fold changes them. */
@@ -279,23 +260,16 @@ export class FleetState {
   #fold({ events: given, command }: Pick<SharedRecord & { type: 'settlement' }, 'events' | 'command'>): void {
     const before = this.#snapshot;
     const next = folded(before, given);
-    for (const event of given) this.#listeners.take(event);
     this.#snapshot = next === before ? Object.freeze({ ...before, revision: before.revision + 1 }) : next;
     this.#entries.take({ command, events: given, revision: this.#snapshot.revision });
   }
 
   /** The configuration as text. It is the same at every node at the same position. */
   configuration(): string {
-    const { revision, interface: own, births } = this.#snapshot;
-    const { changes } = this.#listeners;
+    const { revision, interface: own } = this.#snapshot;
     // A node that has read a state has the members of some objects in another order than one that has folded the
     // records.
-    const all = [revision, this.#document(), own, births.toJSON(), changes];
-    return canonicalText(all as unknown as Json);
-  }
-
-  #document(): GatewayDocument {
-    return this.#listeners.withoutOwn(toConfiguration(this.#snapshot));
+    return canonicalText({ revision, interface: own, ...storedOf(this.#snapshot) } as unknown as Json);
   }
 
   /** Gives the compacted form of all records so far. */
@@ -304,10 +278,8 @@ export class FleetState {
     const state: SharedState = {
       format,
       revision,
-      document: this.#document(),
+      ...storedOf(this.#snapshot),
       interface: own,
-      births: this.#snapshot.births.toJSON(),
-      listeners: [...this.#listeners.changes],
       open: [...this.#unsettled.open],
       abandoned: [...this.#unsettled.abandoned],
       ended: [...this.#ended],
@@ -336,10 +308,8 @@ export function loadFleetState(
   if (isEmpty({ state, records })) return new FleetState(begun(given));
   const read = z.safeParse(stateShape, state);
   if (!read.success) throw unreadable('a state', state);
-  const { document, listeners: changes, secretParameters, ...rest } = deepFreeze(read.data);
-  const listeners = SharedListeners.of(document, changes);
-  const plain = configured(given, { ...rest, document: listeners.withOwn(document, given) });
-  const fleet = new FleetState(plain, { ...(rest as Beginning), listeners });
+  const { secretParameters, ...rest } = deepFreeze(read.data);
+  const fleet = new FleetState(configured(given, rest), rest);
   fleet.declare(secretParameters);
   for (const record of records) fleet.take(parseRecord(record));
   fleet.assertSealed();

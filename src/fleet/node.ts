@@ -4,7 +4,6 @@
 import { unchanged } from '../core/decision.ts';
 import type { AdminRequest } from '../http/message.ts';
 import { isConflict } from '../ports/port-error.ts';
-import type { Problem } from '../problem.ts';
 import type { SharedStore } from '../ports/port.ts';
 import { onAbort, backoff, type Pauses } from '../runtime/host/waiting.ts';
 import type { Admin } from '../runtime/admin.ts';
@@ -23,7 +22,7 @@ import type { CompleteOptions } from '../runtime/ground.ts';
 import { libraryVersion } from '../runtime/version.ts';
 import type { Writer } from '../runtime/command/writer.ts';
 import type { FleetLag, FleetNode, NodeClock, RunningFleet } from '../resources/fleet.ts';
-import type { Effect, Transition } from '../resources/index.ts';
+import type { Transition } from '../resources/index.ts';
 import { withStartTimes } from '../resources/service.ts';
 import { declareSecretParameters } from '../resources/document.ts';
 import { drainsIn } from '../resources/shared/drain.ts';
@@ -41,7 +40,7 @@ import { forget, forgetInTime, standingOf } from './forgetting.ts';
 import type { Fleet, FleetAdmin, FleetOutcome } from './fleet.ts';
 import { beatMs, type Members, type OwnStatus } from './members.ts';
 import { format, loadFleetState, type SharedCommand, type FleetState, type Writing } from './fleet-state.ts';
-import { foreignCommand, listenerOfNode, Superseded } from './refusal.ts';
+import { foreignCommand, Superseded } from './refusal.ts';
 import { fleetHeaders } from './header.ts';
 import { positionOf, settle, settleOptions, type SettleOptions } from './settling.ts';
 import { SharedJournal } from './shared-journal.ts';
@@ -206,13 +205,6 @@ export class RunningNode implements RunningCoordinator {
       if (obstacle !== undefined) return obstacle;
     }
     return undefined;
-  }
-
-  refuseEffect(effect: Effect): Problem | undefined {
-    if (effect.type !== 'listener.delete') return undefined;
-    const { complete, node } = this.#parts;
-    const isOwn = this.#log.state.isOfDocument(effect, complete.given);
-    return isOwn ? listenerOfNode(effect.from.name, node) : undefined;
   }
 
   basisOf(restsOn: readonly string[]): Basis {

@@ -1,7 +1,6 @@
 /**
  * Refusals: what a node of a fleet answers for a reason that lies with the other nodes, in sentences for the client.
  */
-import { problem, quoted, type Problem } from '../problem.ts';
 import type { AdminEvent } from '../resources/index.ts';
 import { problemOn, refusal, type Execution, type Refusal } from '../runtime/command/execution.ts';
 import { LogEnded } from '../runtime/journal/log.ts';
@@ -64,14 +63,6 @@ export function fenced(commandId: string, events: readonly AdminEvent[]): Execut
     'The other nodes of the fleet took this one for dead and have ended the command. What this node did is being taken back.' +
     `${done} Look at the state, and send the command again.`;
   return { outcome: 'refused', problem: problemOn('fenced', commandId, detail), events };
-}
-
-/** The document of the node has the listener: the other nodes listen at addresses of their own. @internal */
-export function listenerOfNode(name: string, node: string): Problem {
-  const detail =
-    `The listener ${quoted(name)} is in the document of the node ${node}, and belongs to this node alone. Nothing was ` +
-    'changed. Change the document of the node, and start the node again.';
-  return problem('listener-of-node', detail);
 }
 
 const nothingChanged = 'Nothing was changed.';

@@ -333,7 +333,7 @@ function surroundingsOf(parts: Parts): Surroundings {
   const history = createHistory({
     ...parts,
     snapshot: () => writer.snapshot,
-    refuse: (decision) => refuseUnsupported(decision, gateway, coordinator),
+    refuse: (decision) => refuseUnsupported(decision, gateway),
     readOn: coordinator?.readOn.bind(coordinator),
   });
   return Object.freeze({

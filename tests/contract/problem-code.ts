@@ -9,7 +9,6 @@ import {
   deleteUser,
   EffectRefusedError,
   flushLogs,
-  redactSecrets,
   sequence,
   startMonitor,
   stopMonitor,
@@ -21,7 +20,7 @@ import { hold } from 'gateway-admin-core/testing';
 
 import { boundRoutes } from '../docs/tables.ts';
 import { createWorld, type Node, type World } from '../fleet/node.ts';
-import { sampleDocument, sampleSnapshot } from '../support/document.ts';
+import { sampleSnapshot } from '../support/document.ts';
 import { appendTo, foreignRecord } from '../support/foreign-node.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
@@ -350,7 +349,6 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
       await held.begun;
     },
   }),
-  'listener-of-node': () => ({ inFleet: true }),
   'audit-unavailable': () => {
     const sink = new FailingSink();
     return {
@@ -389,13 +387,6 @@ const ofDocument: Readonly<Partial<Record<ProblemCode, Provocation>>> = {
     ...documentOf({ services: [newService] }),
     before: () => undefined,
   },
-  'listener-of-node': documentOf({
-    services:
-      sampleDocument.services?.slice(0, 1).map((service) => ({
-        ...(redactSecrets(service) as object),
-        listeners: [],
-      })) ?? [],
-  }),
 };
 
 /** A field that no answer shows. */

@@ -53,7 +53,6 @@ const rules: readonly Rule[] = [
     ['password-unacceptable', 'secret-not-storable'],
   ],
   [isDeletion, ['resource-in-use', 'not-supported']],
-  [({ id }) => id === 'services.deleteListener', ['listener-of-node']],
   [({ id }) => id === 'services.deleteListener' || id.endsWith('.drain'), ['not-supported']],
   [
     (route) => patches(route, ({ secret, secretEntries }) => (secret ?? secretEntries) !== undefined),
@@ -82,13 +81,7 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'history.restore': ['undo-refused', 'partly-done'],
   'document.adopt': [
     ...(['reserved-key', 'op-not-allowed', 'link-unresolved', 'resource-in-use', 'document-empty'] as const),
-    ...([
-      'password-unacceptable',
-      'secret-not-storable',
-      'not-supported',
-      'listener-of-node',
-      'partly-done',
-    ] as const),
+    ...(['password-unacceptable', 'secret-not-storable', 'not-supported', 'partly-done'] as const),
   ],
   'fleet.retry': ['node-not-found'],
   'fleet.forget': ['node-not-found', 'node-alive'],

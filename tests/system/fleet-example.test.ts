@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
+import { startingDocument } from '../../examples/gateway/document.ts';
 import { buildExamples } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
 import { connectDatabase } from './database-client.ts';
@@ -79,6 +80,16 @@ async function limit(
   }
 }
 
+/** The first of free ports in a row. */
+async function freePorts(count: number): Promise<number> {
+  const listeners = [{ name: 'any', protocol: 'postgresql', address: '127.0.0.1', port: 0 }];
+  const { services } = await startingDocument(
+    { services: [{ name: 'any', router: 'any', listeners }] },
+    count,
+  );
+  return services?.[0]?.listeners?.[0]?.port ?? 0;
+}
+
 function processes(): string {
   return execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
 }
@@ -106,6 +117,20 @@ describe('npm start -- --fleet', () => {
     expect((await ask(fleet, 'two', 'GET', '/services/reports')).body).toMatchObject({ state: 'stopped' });
     await expect(connectDatabase(Number(placeOf(fleet, 'two', 'Reports')))).rejects.toThrow('ECONNREFUSED');
     await limit(fleet, 'two', 8, ['one', 'three']);
+
+    // One definition, and a port for each gateway of the machine.
+    const added = { name: 'More', protocol: 'postgresql', address: '127.0.0.1', port: await freePorts(3) };
+    const target = `${placeOf(fleet, 'two', 'admin')}/services/read-write/listeners`;
+    const headers = { 'content-type': 'application/json' };
+    const created = await fetch(target, { method: 'POST', headers, body: JSON.stringify(added) });
+    expect(created.status).toBe(201);
+    for (const [at, node] of ['one', 'two', 'three'].entries()) {
+      const said = String.raw`^${node} .*listener\.created.*: 127\.0\.0\.1:${String(added.port + at)}$`;
+      await printed(fleet, new RegExp(said, 'm'));
+      const more = await connectDatabase(added.port + at);
+      expect(await more.valueOf('select 40 + 2')).toBe(42);
+      await more.close();
+    }
 
     // Ctrl-C while a killed node comes back.
     process.kill(Number(placeOf(fleet, 'two', 'process')), 'SIGKILL');

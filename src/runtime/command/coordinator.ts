@@ -3,8 +3,6 @@
  * alone has no coordinator. `src/fleet/` has the only one.
  */
 import type { AdminRequest } from '../../http/message.ts';
-import type { Problem } from '../../problem.ts';
-import type { Effect } from '../../resources/index.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Execution, Refusal } from './execution.ts';
 import type { Headers } from '../handler/respond.ts';
@@ -32,8 +30,6 @@ export interface Coordinator {
    * @param restsOn - the links of what the decision rests on besides
    */
   refusalFor(resources: readonly string[], restsOn: readonly string[]): Refusal | undefined;
-  /** The refusal of an effect on what belongs to a node alone; `undefined` if the nodes share it. */
-  refuseEffect(effect: Effect): Problem | undefined;
   /** What a decision of this turn of the event loop rests on, for {@link Journal.keep}. */
   basisOf(restsOn: readonly string[]): Basis;
   /**

@@ -7,7 +7,6 @@ import { problem, type Problem } from '../../problem.ts';
 import { sameJson } from '../../json/value.ts';
 import type { Effect } from '../../resources/index.ts';
 import type { AnyDrain } from '../../resources/shared/drain.ts';
-import type { Coordinator } from './coordinator.ts';
 import type { Acceptance } from './turn.ts';
 
 /** What a gateway does only if it says so. @internal */
@@ -16,20 +15,18 @@ export const abilities = ['create', 'delete', 'drain'] as const satisfies Gatewa
 type Ability = (typeof abilities)[number];
 
 /**
- * The refusal of a decision that creates or deletes, if the gateway does not support that, or what is deleted belongs
- * to this node alone.
+ * The refusal of a decision that creates or deletes, if the gateway does not support that.
  *
  * @internal
  */
 export function refuseUnsupported(
   decision: Acceptance,
   host: Pick<GatewayPort, 'supports'>,
-  coordinator: Pick<Coordinator, 'refuseEffect'> | undefined,
 ): Problem | undefined {
   for (const effect of decision.effects) {
     const ability = abilityFor(effect);
     if (ability === undefined) continue;
-    const problem = refuseAbility(ability, effect.resource, host) ?? coordinator?.refuseEffect(effect);
+    const problem = refuseAbility(ability, effect.resource, host);
     if (problem !== undefined) return problem;
   }
   return undefined;

@@ -213,9 +213,8 @@ export class Writer {
     const decision = transition(snapshot, context);
     assertDecision(decision);
     if (decision.outcome !== 'accepted') return decision;
-    const { coordinator, veto } = request.isDecided === true ? {} : this.#ground;
-    const problem =
-      refuseUnsupported(decision, this.#ground.gateway, coordinator) ?? veto?.(decision, context);
+    const { veto } = request.isDecided === true ? {} : this.#ground;
+    const problem = refuseUnsupported(decision, this.#ground.gateway) ?? veto?.(decision, context);
     return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
   }
 

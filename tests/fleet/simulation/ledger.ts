@@ -3,6 +3,7 @@
  * the nodes but the fold of events.
  */
 import {
+  createSnapshot,
   evolve,
   serverStatusWords,
   type AdminEvent,
@@ -11,7 +12,6 @@ import {
 } from 'gateway-admin-core';
 
 import type { Step } from './shared-disk.ts';
-import { snapshotOf } from './listening.ts';
 import { contentAt } from './shown.ts';
 
 interface Head {
@@ -98,7 +98,7 @@ const begun = new Map<string, Snapshot>();
 function begunBy(first: Step | undefined): Snapshot {
   const [text = '{}'] = first?.texts ?? [];
   const { document } = JSON.parse(text) as { document: GatewayDocument };
-  const snapshot = begun.get(text) ?? snapshotOf(document);
+  const snapshot = begun.get(text) ?? createSnapshot(document);
   begun.set(text, snapshot);
   return snapshot;
 }

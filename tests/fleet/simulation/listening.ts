@@ -1,6 +1,6 @@
 /**
- * Listeners in a simulated fleet: each node has two of its own, which its document gives. Clients create and delete
- * others, and ask in vain for the deletion of one of the two.
+ * Listeners in a simulated fleet: the document of every node gives two. Clients create and delete others, and one of the
+ * two.
  */
 import {
   createListener,
@@ -22,11 +22,6 @@ export function snapshotOf(document: GatewayDocument): Snapshot {
   const listeners = [own, spare].map((name) => ({ name, protocol: 'pg', address: '10.0.0.1', port: 5432 }));
   const all = services.map((service) => ({ ...service, listeners }));
   return createSnapshot({ ...document, services: all }, { epoch: 'sim' });
-}
-
-/** Whether a command deletes a listener that the documents of the nodes have. */
-export function deletesOwn({ kind }: FleetCommand): boolean {
-  return kind.startsWith(`delete listener ${spare} of `);
 }
 
 /** @param number - differs from command to command */

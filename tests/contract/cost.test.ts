@@ -94,6 +94,68 @@ describe('the services of 2,000 filters', () => {
   });
 });
 
+/** Counts digests: SHA-256 writes the length of its text once. `most` is the largest number of one turn. */
+async function countDigests(run: () => Promise<unknown>): Promise<{ all: number; most: number }> {
+  const counts = { all: 0, most: 0, ofTurn: 0 };
+  const own = Object.getOwnPropertyDescriptor(DataView.prototype, 'setBigUint64');
+  const write = own?.value as DataView['setBigUint64'];
+  const spy = jest.spyOn(DataView.prototype, 'setBigUint64').mockImplementation(function (
+    this: DataView,
+    ...given
+  ) {
+    counts.all += 1;
+    counts.ofTurn += 1;
+    counts.most = Math.max(counts.most, counts.ofTurn);
+    write.apply(this, given);
+  });
+  let isOver = false;
+  const nextTurn = (): void => {
+    counts.ofTurn = 0;
+    if (!isOver) setImmediate(nextTurn);
+  };
+  nextTurn();
+  try {
+    await run();
+  } finally {
+    isOver = true;
+    spy.mockRestore();
+  }
+  return { all: counts.all, most: counts.most };
+}
+
+describe('the digests of 10,000 servers', () => {
+  const servers = Array.from({ length: 10_000 }, (_, at) => ({
+    ...{ name: `db-${String(at)}`, address: '10.0.0.1', port: 1, protocol: 'pg' },
+  }));
+
+  it('are made some hundreds in a turn, once each, and one for a change', async () => {
+    const { admin } = runAdmin({ snapshot: createSnapshot({ servers }) });
+    const { send } = await transports.core(admin);
+    const list = (ifMatch?: string): Promise<Answer> =>
+      send('GET', '/servers?range=0-0', ifMatch === undefined ? {} : { headers: { 'if-match': ifMatch } });
+    expect(await countDigests(() => send('GET', '/servers/db-7'))).toEqual({ all: 1, most: 1 });
+    const first = await countDigests(() => list());
+    expect([first.all, first.most < 500]).toEqual([9999, true]);
+    for (const target of ['/servers', '/servers/db-7', '/servers/db-9999'])
+      expect([target, (await countDigests(() => send('GET', target))).all]).toEqual([target, 0]);
+    const port = [{ op: 'replace', path: '/port', value: 2 }];
+    const json = { 'content-type': 'application/json-patch+json' };
+    const patching = (): Promise<Answer> =>
+      send('PATCH', '/servers/db-7', { headers: json, body: JSON.stringify(port) });
+    expect((await countDigests(patching)).all).toBe(1);
+    expect((await countDigests(() => list())).all).toBe(0);
+    const { etag = '' } = (await list()).headers;
+    const creating = (): Promise<Answer> =>
+      send('POST', '/servers', {
+        headers: { 'content-type': 'application/json', 'if-match': etag },
+        body: JSON.stringify({ ...servers[0], name: 'new' }),
+      });
+    expect((await countDigests(creating)).all).toBe(1);
+    expect((await countDigests(creating)).all).toBe(0);
+    expect((await creating()).status).toBe(412);
+  });
+});
+
 describe('the services of a filter', () => {
   it('are those that list the filter, in declaration order, in any document', () => {
     fc.assert(

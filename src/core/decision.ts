@@ -257,14 +257,12 @@ interface EvolvingRow<S, E> {
 
 /** A row for reports of the host. A reported change is already in place: no effect causes or undoes the change. */
 interface ReportedRow<S, E> extends EvolvingRow<S, E> {
-  readonly origin: 'report';
   readonly scope?: never;
   readonly effect?: never;
   readonly revert?: never;
 }
 
 interface CommandRow<S, E, D> extends EvolvingRow<S, E> {
-  readonly origin: 'command';
   /** `node` if the event is about this gateway alone; left out if all nodes of a fleet share the change. */
   readonly scope?: 'node';
   /** The effect that causes the event; left out if only the state of the library changes. */

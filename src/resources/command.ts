@@ -124,7 +124,6 @@ export const commandKind: Kind<State, CommandEvent, never, never> = {
   fields: { command: fields },
   events: {
     'command.failed': {
-      origin: 'command',
       scope: 'node',
       revert: 'irreversible',
       evolve: (snapshot) => snapshot,

@@ -248,7 +248,6 @@ function keyIn({ server = '' }: Selection['where']): string {
 
 const events: EventTable<Snapshot, ConnectionEvent> = {
   'connection.opened': {
-    origin: 'report',
     evolve: (snapshot, { session, connected, id, server, role, state }, fold) =>
       withSessions(snapshot, fold, (table, within) =>
         table.openConnection(
@@ -259,21 +258,18 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
       ),
   },
   'connection.updated': {
-    origin: 'report',
     evolve: (snapshot, { session, connected, id, role, state, statistics }, fold) =>
       withSessions(snapshot, fold, (table, within) =>
         table.updateConnection({ session, connected, id }, { role, state, statistics }, within),
       ),
   },
   'connection.closed': {
-    origin: 'report',
     evolve: (snapshot, { session, connected, id }, fold) =>
       withSessions(snapshot, fold, (table, within) =>
         table.closeConnection({ session, connected, id }, within),
       ),
   },
   'connections.closed': {
-    origin: 'command',
     scope: 'node',
     effect: 'connections.close',
     revert: 'irreversible',

@@ -93,7 +93,6 @@ function lookUpListener(snapshot: Snapshot, service: string, name: string): Resu
 
 const events: EventTable<Snapshot, ListenerEvent> = {
   'listener.created': {
-    origin: 'command',
     effect: 'listener.create',
     revert(snapshot, { service, listener: name, to: definition }, context) {
       const found = lookUpListener(snapshot, service, name);
@@ -117,7 +116,6 @@ const events: EventTable<Snapshot, ListenerEvent> = {
     },
   },
   'listener.deleted': {
-    origin: 'command',
     effect: 'listener.delete',
     revert: (snapshot, { service, from }, context) => createListener(snapshot, service, from, context),
     evolve: (snapshot, { resource, service, listener }, fold) =>

@@ -112,7 +112,6 @@ function save({ logs: { last_flushed, attributes } }: Snapshot): object {
 
 const events: EventTable<Snapshot, LogEvent> = {
   'logs.flushed': {
-    origin: 'command',
     scope: 'node',
     effect: 'logs.flush',
     revert: 'irreversible',

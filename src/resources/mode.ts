@@ -86,7 +86,6 @@ const resource = '/';
 
 const events: EventTable<Snapshot, InterfaceEvent> = {
   'interface.updated': {
-    origin: 'command',
     revert(snapshot, event, context) {
       const present = settingsIn(snapshot);
       const back = reverted(fields, resource, present as unknown as JsonObject, event);

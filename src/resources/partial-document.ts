@@ -213,7 +213,7 @@ function newPartsLeft({ given, kept }: PartialDocument, snapshot: Snapshot): rea
 
 /** The snapshot of a document, completed with what stays as it is. */
 function completed({ given, kept }: PartialDocument, snapshot: Snapshot): Snapshot {
-  const change = { revision: given.revision, origin: 'report', batch: new Batch() } as const;
+  const change = { revision: given.revision, batch: new Batch() };
   let next = given;
   for (const named of adopted)
     for (const wanted of collectionOf(given, named)) {

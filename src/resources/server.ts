@@ -350,7 +350,6 @@ const events: EventTable<Snapshot, ServerEvent> = {
   ...settings.events,
   ...drainEvents(servers),
   'server.reported': {
-    origin: 'report',
     evolve: (snapshot, event, fold) =>
       replace(snapshot, servers, event.server, fold, (before) => {
         const seen = seenAfter(before.seen, wordsOfMonitor(event.status), event);

@@ -397,7 +397,7 @@ export function patchService(
  * @internal
  */
 export function withStartTimes(snapshot: Snapshot, now: number): Snapshot {
-  const change = { revision: snapshot.revision, origin: 'report', batch: new Batch() } as const;
+  const change = { revision: snapshot.revision, batch: new Batch() };
   const next = [...snapshot.services].reduce(
     (before, { key, state }) =>
       revise(before, services, key, change, (draft) => {

@@ -253,26 +253,22 @@ function identityOf({ id, connected }: Session): SessionIdentity {
 
 const events: EventTable<Snapshot, SessionEvent> = {
   'session.opened': {
-    origin: 'report',
     evolve: (snapshot, { id, state, user, address, service, connected }, fold) =>
       withSessions(snapshot, fold, (table, within) =>
         table.open({ id, state, user, address, service, connected, idle: 0, connections: [] }, within),
       ),
   },
   'session.updated': {
-    origin: 'report',
     evolve: (snapshot, { id, connected, state, user, idle }, fold) =>
       withSessions(snapshot, fold, (table, within) =>
         table.update({ id, connected }, { state, user, idle }, within),
       ),
   },
   'session.closed': {
-    origin: 'report',
     evolve: (snapshot, { id, connected }, fold) =>
       withSessions(snapshot, fold, (table, within) => table.close([{ id, connected }], within)),
   },
   'sessions.closed': {
-    origin: 'command',
     scope: 'node',
     effect: 'sessions.close',
     revert: 'irreversible',
@@ -281,7 +277,6 @@ const events: EventTable<Snapshot, SessionEvent> = {
       withSessions(snapshot, fold, (table, within) => table.close(sessions, within)),
   },
   'sessions.completed': {
-    origin: 'report',
     evolve: (snapshot, _event, fold) => withCompleteSessions(snapshot, fold),
   },
 };

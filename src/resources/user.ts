@@ -135,7 +135,6 @@ const bodyShape = z.strictObject({ name: userName, password: z.string() });
 
 const events: EventTable<Snapshot, UserEvent> = {
   'user.created': {
-    origin: 'command',
     revert: revertCreation,
     evolve(snapshot, event, fold) {
       const { user: key, name, password } = event;
@@ -149,7 +148,6 @@ const events: EventTable<Snapshot, UserEvent> = {
     },
   },
   'user.updated': {
-    origin: 'command',
     // The event does not contain the old hash: a password that was replaced must not come back.
     revert: 'irreversible',
     evolve(snapshot, event, fold) {
@@ -164,7 +162,6 @@ const events: EventTable<Snapshot, UserEvent> = {
     },
   },
   'user.rehashed': {
-    origin: 'command',
     revert: 'irreversible',
     evolve(snapshot, { user: key, password }, fold) {
       const user = find(snapshot, users, key);
@@ -175,7 +172,6 @@ const events: EventTable<Snapshot, UserEvent> = {
     },
   },
   'user.deleted': {
-    origin: 'command',
     revert: 'irreversible',
     evolve: (snapshot, { user, resource }, fold) =>
       withoutBirth(remove(snapshot, users, user, fold), resource, fold),

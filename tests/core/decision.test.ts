@@ -42,24 +42,20 @@ type TankStep = TransitionOf<Tank, TankEvent, TankEffect>;
 
 const events: EventTable<Tank, TankEvent> = {
   filled: {
-    origin: 'command',
     effect: 'fill',
     revert: 'irreversible',
     evolve: (tank, { litres }) => (litres === 0 ? tank : { ...tank, litres: tank.litres + litres }),
   },
   leaked: {
-    origin: 'report',
     evolve: (tank, { litres }) => ({ ...tank, litres: Math.max(0, tank.litres - litres) }),
   },
   drained: {
-    origin: 'command',
     effect: 'drain',
     revert: 'irreversible',
     evolve: (tank) => (tank.litres === 0 ? tank : { ...tank, litres: 0 }),
   },
   // At most ten litres go at a time.
   'sessions.closed': {
-    origin: 'command',
     revert: 'irreversible',
     *closing({ litres }, { what: _what, where: _where, ...head }) {
       for (let left = litres; left > 0; left -= 10)
@@ -352,7 +348,6 @@ type LampEvent = EventHead<'lamp.seen'> & Omit<Seen, 'type'>;
 
 const lampEvents: EventTable<House, LampEvent> = {
   'lamp.seen': {
-    origin: 'report',
     evolve(house, { lamp, on }) {
       if (house.on.includes(lamp) === on) return house;
       return { ...house, on: on ? [...house.on, lamp] : house.on.filter((each) => each !== lamp) };

@@ -156,7 +156,7 @@ describe('the table of events', () => {
   it.each(eventRows)(
     'says of $type where it comes from and whether it can be undone',
     ({ type, from, undo }) => {
-      const { origin } = eventTable[type as AdminEvent['type']];
+      const origin = 'revert' in eventTable[type as AdminEvent['type']] ? 'command' : 'report';
       const isRevertible = canRevert({ type, at: 0, resource: '/' } as AdminEvent);
       expect([from, undo]).toEqual([origin, isRevertible ? 'yes' : 'no']);
     },

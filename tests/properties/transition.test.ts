@@ -274,7 +274,7 @@ describe('whatever is commanded and reported, each step tells, as a walk over th
 });
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const change = { revision: 1, origin: 'command', batch: new Batch() } as const;
+const change = { revision: 1, batch: new Batch() };
 
 /** The stop, with something wrong about it. */
 function spoiled(spoil: (decision: Accepted, snapshot: Snapshot) => object): Transition {

@@ -212,7 +212,7 @@ export type DrainEvent<K extends string> = About<K> & EventHead<`${K}.drained`>;
 export function drainEvents<S extends State, K extends Singular>({
   singular,
 }: Named<Entity, K>): EventTable<S, DrainEvent<K>> {
-  const row = { origin: 'report', evolve: (snapshot: S) => snapshot };
+  const row = { evolve: (snapshot: S) => snapshot };
   return { [`${singular}.drained`]: row } as unknown as EventTable<S, DrainEvent<K>>;
 }
 

@@ -194,9 +194,9 @@ export function lifecycleOf<S extends State, K extends Singular, T extends Lived
   const kind = named.singular;
   const evolve = foldOf(named);
   const events = {
-    [`${kind}.started`]: { origin: 'command', effect: `${kind}.start`, revert: opposite('stop'), evolve },
-    [`${kind}.stopped`]: { origin: 'command', effect: `${kind}.stop`, revert: opposite('start'), evolve },
-    [`${kind}.reported`]: { origin: 'report', evolve: sees },
+    [`${kind}.started`]: { effect: `${kind}.start`, revert: opposite('stop'), evolve },
+    [`${kind}.stopped`]: { effect: `${kind}.stop`, revert: opposite('start'), evolve },
+    [`${kind}.reported`]: { evolve: sees },
   };
   // The cast is needed because the compiler does not see that the computed keys are the event types of the kind.
   const machine = { named, events: events as unknown as KindLifecycle<S, K>['events'], instead };

@@ -189,7 +189,6 @@ function eventRows<S extends State>(
 ): Partial<EventTable<S, EventBase>> {
   const { collection, singular: kind } = named;
   const created = {
-    origin: 'command',
     effect: `${kind}.create`,
     revert(
       snapshot: S,
@@ -217,7 +216,6 @@ function eventRows<S extends State>(
     },
   };
   const deleted = {
-    origin: 'command',
     effect: `${kind}.delete`,
     revert(snapshot: S, { resource, from: definition = {} }: Defined, context: Context): DecisionOf<S> {
       const { settings, notes } = broughtBack(resource, definition, context.now);

@@ -91,7 +91,6 @@ export function settingsOf<
 >(named: Changing<S, T> & Named<T, K>, rules: Rules<S, T>): KindSettings<S, T, K, M> {
   const { singular: kind, fields } = named;
   const updated = {
-    origin: 'command',
     effect: `${kind}.update`,
     revert: (snapshot: S, event: AnyUpdate<K>, context: Context) =>
       revertUpdate(settings, snapshot, event, context),

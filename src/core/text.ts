@@ -41,15 +41,21 @@ export function utf8(text: string): Uint8Array {
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.codePointAt(at) ?? 0;
     if (unit > 0xffff) at += 1;
-    const point = unit >= 0xd800 && unit < 0xe000 ? 0xfffd : unit;
-    const width = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-    // The first byte has a bit for each byte of the character, if there are several. The others have six bits each.
-    for (let rest = width - 1; rest > 0; rest -= 1)
-      bytes[length + rest] = 0x80 | ((point >> (6 * (width - 1 - rest))) & 0x3f);
-    bytes[length] = width === 1 ? point : ((0xf00 >> width) & 0xff) | (point >> (6 * (width - 1)));
-    length += width;
+    // Most texts are ASCII.
+    if (unit < 0x80) bytes[length++] = unit;
+    else length = writeLong(bytes, length, unit >= 0xd800 && unit < 0xe000 ? 0xfffd : unit);
   }
   return bytes.subarray(0, length);
+}
+
+/** Writes a character of several bytes. Gives the place behind it. */
+function writeLong(bytes: Uint8Array, at: number, point: number): number {
+  const width = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+  // The first byte has a bit for each byte of the character. The others have six bits of it each.
+  bytes[at] = ((0xf00 >> width) & 0xff) | (point >> (6 * (width - 1)));
+  for (let rest = 1; rest < width; rest += 1)
+    bytes[at + rest] = 0x80 | ((point >> (6 * (width - 1 - rest))) & 0x3f);
+  return at + width;
 }
 
 /** Cuts a text after the last character that fits into a number of bytes in UTF-8. @internal */

@@ -18,7 +18,7 @@ export interface Validator {
 }
 
 /** Which command has made what a link names. */
-interface Makers {
+interface Births {
   of(link: string): string | undefined;
 }
 
@@ -43,7 +43,7 @@ export class Digests {
   readonly #hashed: readonly string[];
   /** By the settings, which stay the same object while the host sees other things of a resource. */
   readonly #known = new WeakMap<object, Known>();
-  /** The sums of parts of lists. */
+  /** The sums of parts of lists, by the births that hashes depend on; without hashes, by these digests themselves. */
   readonly #sums = new WeakMap<object, WeakMap<object, bigint>>();
 
   constructor(collection: string, fields: Fields) {
@@ -57,18 +57,18 @@ export class Digests {
   }
 
   /** The digest of a resource. */
-  of(thing: Resource, makers: Makers): bigint {
-    return this.#knownOf(thing, makers).digest;
+  of(thing: Resource, births: Births): bigint {
+    return this.#knownOf(thing, births).digest;
   }
 
   /** The content of a resource, as text. */
-  textOf(thing: Resource, makers: Makers): string {
-    const known = this.#knownOf(thing, makers);
+  textOf(thing: Resource, births: Births): string {
+    const known = this.#knownOf(thing, births);
     return (known.text ??= formatDigest(known.digest));
   }
 
-  #knownOf(thing: Resource, makers: Makers): Known {
-    const hashes = this.#hashed.length === 0 ? noHashes : this.#hashesOf(thing, makers);
+  #knownOf(thing: Resource, births: Births): Known {
+    const hashes = this.#hashed.length === 0 ? noHashes : this.#hashesOf(thing, births);
     const known = this.#known.get(thing.settings);
     const isSame = known !== undefined && (known.thing === thing || this.#isSame(known.thing, thing));
     if (isSame && (hashes === noHashes || sameJson(known.hashes, hashes))) return known;
@@ -79,15 +79,15 @@ export class Digests {
   }
 
   /** For each hash, the command that has set the value: a new hash of the same value is the same content. */
-  #hashesOf({ key }: Resource, makers: Makers): JsonObject {
+  #hashesOf({ key }: Resource, births: Births): JsonObject {
     const link = linkTo(this.#collection, key);
-    const made = makers.of(link) ?? '';
-    return Object.fromEntries(this.#hashed.map((name) => [name, makers.of(`${link}/${name}`) ?? made]));
+    const made = births.of(link) ?? '';
+    return Object.fromEntries(this.#hashed.map((name) => [name, births.of(`${link}/${name}`) ?? made]));
   }
 
   /** Where the sums of the parts of a list are kept. */
-  sumsBy(makers: Makers): WeakMap<object, bigint> {
-    const key = this.#hashed.length === 0 ? this : makers;
+  sumsBy(births: Births): WeakMap<object, bigint> {
+    const key = this.#hashed.length === 0 ? this : births;
     const known = this.#sums.get(key) ?? new WeakMap<object, bigint>();
     this.#sums.set(key, known);
     return known;
@@ -111,7 +111,7 @@ function definitionOf(fields: Fields, thing: Thing): JsonObject {
   );
 }
 
-/** Things in the order of their names, which is that in which they came for nobody. @internal */
+/** Sorts things by name, so that the order in which they were declared does not count. @internal */
 export function byName<T extends object>(things: readonly T[]): readonly T[] {
   const keyOf = ({ name }: { readonly name?: unknown }): string => nameKey(String(name));
   return things.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));

@@ -291,7 +291,6 @@ function split(field: Field, value: unknown): { wanted: unknown; seen?: unknown 
   return { wanted: partOf(true), seen: partOf(false) };
 }
 
-/** A resource of a snapshot. */
 /** A resource, as far as its fields are concerned. @internal */
 export type Thing = Readonly<{ seen?: object; settings: object }>;
 

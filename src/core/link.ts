@@ -111,12 +111,19 @@ export function percentEncode(text: string, unsafe: RegExp): string {
 /** Links that fold as a whole: ASCII without an escape. Most links are of this kind. */
 const plainLink = /^[!-$&-~]{0,1024}$/;
 
-/** Folds a link for comparison: each segment as {@link nameKey} folds the name. @internal */
+/**
+ * Folds a link for comparison: each segment as {@link nameKey} folds the name. A slash of a name stays escaped, so that
+ * no two links have one key.
+ *
+ * @internal
+ */
 export function linkKey(link: string): string {
   if (plainLink.test(link)) return link.toLowerCase();
   return link
     .split('/')
-    .map((segment) => nameKey(decodeSegment(segment) ?? segment))
+    .map((segment) =>
+      nameKey(decodeSegment(segment) ?? segment).replace(/[%/]/g, (sign) => (sign === '/' ? '%2f' : '%25')),
+    )
     .join('/');
 }
 

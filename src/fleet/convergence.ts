@@ -241,7 +241,7 @@ function linksAt(link: string, snapshot: Snapshot): readonly string[] {
 /** The resource with a key of a link. */
 function thingAt(place: string, snapshot: Snapshot) {
   const named = namedResources.find(({ collection }) => place.startsWith(`/${collection}/`));
-  const thing = named && find(snapshot, named, place.slice(named.collection.length + 2));
+  const thing = named && find(snapshot, named, parseLink(place, named.collection) ?? '');
   return thing && { named, thing };
 }
 

@@ -3,7 +3,7 @@
  * others have appended.
  */
 import { verbOf, type Change } from '../core/change.ts';
-import { linkKey, parseLink } from '../core/link.ts';
+import { linkKey, ownerOf, parseLink } from '../core/link.ts';
 import type { FleetPlace } from '../core/decision.ts';
 import type { Json } from '../json/value.ts';
 import { isConflict, StoreLostError } from '../ports/port-error.ts';
@@ -664,7 +664,8 @@ function linksIn(record: JournalRecord): readonly string[] | undefined {
   if (record.type === 'intent') return record.resources;
   if (record.type !== 'settlement' || record.last) return undefined;
   const changed = record.events.flatMap((event) => [
-    event.resource,
+    // A listener is no resource of its own to the fleet: its service is.
+    ownerOf(event.resource),
     ...(changesList(event) ? [listOf(event.resource)] : []),
     ...linksAdded(event),
   ]);
@@ -675,8 +676,8 @@ function linksIn(record: JournalRecord): readonly string[] | undefined {
 function linksAdded(event: AdminEvent): readonly string[] {
   const { from = {}, to = {} } = event as Partial<Change>;
   return Object.keys(fieldsOf(event)?.links ?? {}).flatMap((name) => {
-    const [before, after] = [from[name] ?? [], to[name] ?? []] as readonly (readonly string[])[];
-    return (after ?? []).filter((link) => before?.includes(link) !== true);
+    const [before = [], after = []] = [from[name], to[name]] as readonly (readonly string[] | undefined)[];
+    return after.filter((link) => !before.includes(link));
   });
 }
 

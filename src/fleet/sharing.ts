@@ -1,7 +1,7 @@
 /**
  * Sharing: what a node shows as the whole fleet has it, however its gateway has come there. The definitions of
- * resources are equal once the gateway has followed. Who has made them, the order of lists, and since when and by whom
- * the interface is read-only, are what the log says.
+ * resources are equal once the gateway has followed. Which command has made them, the order of collections, and since
+ * when and by whom the interface is read-only, are what the log says. The order of listeners is each node's own.
  */
 import type { FleetPlace } from '../core/decision.ts';
 import { sameJson, type Json } from '../json/value.ts';
@@ -12,7 +12,7 @@ import { birthsOf, inOrderOf, linkOf } from '../snapshot/state.ts';
 
 /**
  * Gives the snapshot of a node what the fleet has now, at a revision of the node. The links are those of the resources
- * that the node has as the fleet has them.
+ * that the node has followed. If the log has moved on since, it follows them again.
  *
  * @internal
  */
@@ -28,21 +28,23 @@ export function foldAt(share: Share, place?: FleetPlace): Fold {
   return (before, recorded) => {
     const events = place === undefined ? recorded : placed(recorded, place);
     const folded = evolve(before, events);
-    const links = events.map(({ resource }) => resource);
+    const links = events.filter(({ type }) => isShared(type)).map(({ resource }) => resource);
     return { next: share(folded, folded.revision, links), events };
   };
 }
 
 function placed(events: readonly AdminEvent[], fleet: FleetPlace): readonly AdminEvent[] {
   return Object.freeze(
-    events.map((event) =>
-      eventTable[event.type].scope === 'node' ? event : Object.freeze({ ...event, fleet }),
-    ),
+    events.map((event) => (isShared(event.type) ? Object.freeze({ ...event, fleet }) : event)),
   );
 }
 
+function isShared(type: AdminEvent['type']): boolean {
+  return eventTable[type].scope !== 'node';
+}
+
 /**
- * Gives the snapshot of a node what the fleet has: lists with the same resources in the same order, because a node
+ * Gives the snapshot of a node what the fleet has: collections with the same resources in the same order, because a node
  * creates in another order than it reads; the mode of the interface; and the births of what it has followed.
  *
  * @param revision - the revision of the node for what changes

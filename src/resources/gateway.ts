@@ -22,8 +22,6 @@ import { taskFields, threadsFields, type Task, type TaskDocument, type Threads }
  * @public
  */
 export interface Instance {
-  /** The last change. */
-  readonly revision: number;
   /** Start time, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly started?: number;
   /** The other fields, with their names in a response. */
@@ -89,7 +87,7 @@ const path = { shape: shape.text(4096), optional: true } as const;
 const fields = defineFields<{
   representation: InstanceRepresentation;
   document: InstanceRepresentation;
-  state: Omit<Instance, 'revision' | 'attributes'> & Instance['attributes'];
+  state: Omit<Instance, 'attributes'> & Instance['attributes'];
 }>()({
   config: path,
   cachedir: path,
@@ -147,7 +145,7 @@ function load({
     started?: number;
   };
   return {
-    gateway: { revision: 0, ...(started === undefined ? {} : { started }), attributes },
+    gateway: { ...(started === undefined ? {} : { started }), attributes },
     threads,
     tasks: tasks.map((task) => loadFields(taskFields, task).rest as unknown as Task),
     modules,
@@ -177,7 +175,7 @@ export const gatewayKind: Kind<Snapshot, never, never, never> = {
       summary: 'Gives the gateway instance.',
       shape: fields.representation,
       find: ({ gateway }: Snapshot) => ok(gateway),
-      validator: (_snapshot, { attributes, revision }) => ({ content: contentOf(attributes), revision }),
+      validator: (_snapshot, { attributes }) => ({ content: contentOf(attributes), revision: 0 }),
       read: (_snapshot, { attributes, started }, { times }) =>
         representFields(fields, { rest: { ...attributes, started }, times }),
     }),
@@ -206,10 +204,7 @@ export const gatewayKind: Kind<Snapshot, never, never, never> = {
       summary: 'Lists the loaded modules.',
       shape: moduleFields.representation,
       find: ({ modules }: Snapshot) => ok(modules),
-      validator: ({ gateway }: Snapshot, modules) => ({
-        content: contentOf(modules),
-        revision: gateway.revision,
-      }),
+      validator: (_snapshot, modules) => ({ content: contentOf(modules), revision: 0 }),
       list: (_snapshot, modules) => listingOf(modules, (module) => module),
     }),
   ],

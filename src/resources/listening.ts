@@ -102,17 +102,16 @@ const events: EventTable<Snapshot, ListenerEvent> = {
       const link = linkOfListener(found.value.service, listener);
       return refused(snapshot, notAsCreated('listener', listener.name, link), resourcesOf(found.value));
     },
-    // A change of the service also where its own document has the listener: the nodes of a fleet then have one version.
     evolve(snapshot, event, fold) {
       const { service, listener, to } = event;
       const definition = withoutMarks(to as object as JsonObject) as object as Listener;
       const before = find(snapshot, services, service);
-      const isThere = before === undefined || listenerOf(before, listener) !== undefined;
+      if (before === undefined || listenerOf(before, listener) !== undefined) return snapshot;
       const next = replace(snapshot, services, service, fold, (present) => ({
         ...present,
-        listeners: isThere ? present.listeners : deepFreeze([...present.listeners, definition]),
+        listeners: deepFreeze([...present.listeners, definition]),
       }));
-      return isThere ? next : withBirth(next, event, fold);
+      return withBirth(next, event, fold);
     },
   },
   'listener.deleted': {
@@ -316,15 +315,15 @@ function isAmong(listeners: readonly Listener[], listener: Listener): boolean {
 }
 
 /** The tag of a listener: others may change while the content stays. */
-const listenerValidator = ({ gateway }: Snapshot, { service, listener }: Placed): Validator => ({
+const listenerValidator = (_snapshot: Snapshot, { service, listener }: Placed): Validator => ({
   content: contentOf(listener),
-  revision: Math.max(gateway.revision, service.revision),
+  revision: service.revision,
 });
 
 /** The tag of the listeners of a service, in whatever order they came. */
-const listenersValidator = ({ gateway }: Snapshot, { listeners, revision }: Service): Validator => ({
+const listenersValidator = (_snapshot: Snapshot, { listeners, revision }: Service): Validator => ({
   content: contentOf(listeners, byName),
-  revision: Math.max(gateway.revision, revision),
+  revision,
 });
 
 const findPlaced = (snapshot: Snapshot, { name = '', listener = '' }: PathParameters): Result<Placed> =>

@@ -29,7 +29,7 @@ import type { Kind } from './shared/kind.ts';
  * @public
  */
 export interface Logs {
-  /** The last change. */
+  /** The revision of the last change. */
   readonly revision: number;
   /** Time of the last flush, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly last_flushed?: number;

@@ -1,6 +1,7 @@
 /**
  * Births: which command has made what there is. A name can be used again, and a resource can be made again as it was; a
- * birth comes once. Births are kept beside the definitions: no tag, event or document has them.
+ * birth comes once. Births are kept beside the definitions, and no document has them. In the tag
+ * of a user, the birth of the password stands for the password.
  */
 import type { EventBase } from '../core/decision.ts';
 import { inspectList, inspectMethod } from '../core/inspection.ts';
@@ -26,10 +27,12 @@ export class BirthTable {
   }
 
   static from(stored: StoredBirths): BirthTable {
-    const births = new Map<string, StoredBirths>();
+    const births = new Map<string, Record<string, string>>();
     for (const [key, command] of Object.entries(stored)) {
       const owner = ownerOf(key);
-      births.set(owner, { ...births.get(owner), [key]: command });
+      const ofOwner = births.get(owner) ?? {};
+      ofOwner[key] = command;
+      births.set(owner, ofOwner);
     }
     return new BirthTable(KeyMap.of(births));
   }
@@ -67,7 +70,7 @@ export class BirthTable {
   }
 
   toJSON(): StoredBirths {
-    return Object.assign({}, ...Array.from(this.#births, ([, births]) => births)) as StoredBirths;
+    return Object.fromEntries(Array.from(this.#births).flatMap(([, births]) => Object.entries(births)));
   }
 
   [inspectMethod](): string {

@@ -141,7 +141,7 @@ export const badSequences: readonly BadInput[] = [
     ],
   }),
   ...seconds('412 precondition-failed', {
-    'a tag of another time': [{ ...stop, if_match: '"x.0.0"' }, '/commands/1'],
+    'a tag of another time': [{ ...stop, if_match: '"x.0-0"' }, '/commands/1'],
   }),
   {
     what: 'a sequence that flushes before its end',

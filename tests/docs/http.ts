@@ -78,7 +78,7 @@ sessions would close or stay. Every endpoint that changes something takes \`dry_
 is changed.`,
     method: 'PATCH',
     target: '/services/My-Service',
-    headers: { ...patchType, 'if-match': '"sample.7.9"' },
+    headers: { ...patchType, 'if-match': '"sample.sample-9"' },
     body: limit,
   },
   {

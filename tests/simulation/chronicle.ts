@@ -107,7 +107,7 @@ export class Chronicle {
   }
 }
 
-/** The events of commands that leave the command number of their resource alone: nobody edits what they change. */
+/** The events of commands that leave the content of their resource alone: nobody edits what they change. */
 export const leavesAlone = /^(?:sessions\.closed|connections\.closed|logs\.flushed)$/;
 
 /** Whether a resource is another one, or a part of that. */

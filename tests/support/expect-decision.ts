@@ -162,14 +162,14 @@ export function expectNext(snapshot: Snapshot, next: Snapshot, events: readonly 
 
 /** All that can be told of a snapshot, as plain data. */
 export function contentOf(snapshot: Snapshot): object {
-  const { epoch, revision, interface: own, gateway, logs, services } = snapshot;
+  const { epoch, revision, interface: own, logs, services } = snapshot;
   const sessions = sessionsOf(snapshot);
   return {
     epoch,
     revision,
     document: toDocument(snapshot),
     own,
-    revisions: [gateway.revision, logs.revision],
+    revisions: [logs.revision],
     collections: collections.map((name) => ({
       name,
       revision: snapshot[name].revision,

@@ -146,7 +146,7 @@ function patching(target: string, fields: readonly string[]): Client {
     return random.pick<() => Command>([
       () => ({ ...command, body: [...set, failing] }),
       () => ({ ...command, body: [...set, { op: 'add', path: '/unheard_of', value: 1 }] }),
-      () => ({ ...command, headers: { 'if-match': '"another.0.0"' } }),
+      () => ({ ...command, headers: { 'if-match': '"another.0-0"' } }),
       ...Array.from({ length: 9 }, () => () => ({
         ...command,
         changes: named(target, Object.fromEntries(fields.map((field) => [field, number]))),

@@ -30,7 +30,7 @@ import {
   type Transition,
 } from '../../resources/index.ts';
 import { sequenceShape, type SequenceCommand } from '../../resources/sequence.ts';
-import { transitionAt, type Conditions } from '../command/condition.ts';
+import { digestsFor, transitionAt, type Conditions } from '../command/condition.ts';
 import { isIrreversible } from '../command/stage.ts';
 import { forbiddenTo } from './access.ts';
 import type { Arrival } from './arrival.ts';
@@ -93,6 +93,7 @@ async function changeOf(
     // One after another: passwords of one request must not take the places of other clients.
     const change = await route.command(parameters, part.body, secrets, running.surroundings, {});
     if (!change.ok) return { ok: false, problem: part.tell(change.problem) };
+    if (part.conditions.ifMatch !== undefined) await digestsFor(route, running.writer.snapshot);
     checked.push({ ...part, change: change.value });
   }
   // All conditions first: a command gives its resource another entity tag, and later commands may name the one before.

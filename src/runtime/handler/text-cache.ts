@@ -7,7 +7,7 @@
 export interface Reading {
   /** What makes the representation: another maker makes another text of the same thing. */
   readonly by: object;
-  /** What is shown: the same object while nothing of it changes but what others count. Left out if no text is kept. */
+  /** What is shown: the same object while nothing of it changes but counters. Left out if no text is kept. */
   readonly thing: object | undefined;
   /** The revision of the last change of anything that the representation shows. Left out if that is not known. */
   readonly revision: number | undefined;

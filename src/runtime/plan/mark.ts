@@ -160,21 +160,30 @@ function maskedText(value: Json): string {
 const half = 16;
 
 /** Gives the digits of what a plan shows, and of which resources: a later one can be called the same and be equal. */
-function digestOf({ events, closing, resources }: Changes, { births }: Snapshot): string {
-  const head = closing && closings[closing.what].headOf(closing);
+function digestOf({ events, closing: closed, resources }: Changes, { births }: Snapshot): string {
+  const head = closed && closings[closed.what].headOf(closed);
   const all = [...events, ...(head === undefined ? [] : [head])];
-  const links = [...resources, ...all.map(({ resource }) => resource)];
-  const born = Object.fromEntries(
+  const changing = all.filter((each) => !isClosing(each));
+  const closing = all.filter(isClosing);
+  const halves = [
+    [bornIn(births, [...resources, ...linksOf(changing)]), ...changing.map(shown)],
+    // What closes can end by itself: then its birth does not count either.
+    [bornIn(births, linksOf(closing)), ...closing.map(shown)],
+  ];
+  return halves.map((each) => sha256(maskedText(each)).slice(0, half)).join('');
+}
+
+function linksOf(changes: readonly { readonly resource: string }[]): readonly string[] {
+  return changes.map(({ resource }) => resource);
+}
+
+function bornIn(births: Snapshot['births'], links: readonly string[]): JsonObject {
+  return Object.fromEntries(
     links.flatMap((link) => {
       const birth = births.of(link);
       return birth === undefined ? [] : [[linkKey(link), birth]];
     }),
   );
-  const halves = [
-    [born, ...all.filter((each) => !isClosing(each)).map(shown)],
-    all.filter(isClosing).map(shown),
-  ];
-  return halves.map((each) => sha256(maskedText(each)).slice(0, half)).join('');
 }
 
 /** Whether a decision closes anything. */

@@ -99,10 +99,16 @@ export interface Planned {
   readonly digits: () => string;
   /** The mark of the plan that the command must carry out. */
   readonly mark?: Mark;
-  /** Gives what the tag of the resource says in a snapshot; left out if no resource is known. */
+  /** Gives what the tag of the resource says in a snapshot; left out if no resource, or not its content, is known. */
   readonly validatorIn?: ((snapshot: Snapshot) => Validator | undefined) | undefined;
   /** Notes besides those that follow from the decision. */
   readonly notes?: readonly Note[];
+}
+
+/** Whether the content that an event leads to is known when it happens: the birth of a password, the time of a drain. */
+function isOfItsTime(event: AdminEvent): boolean {
+  const { to = {} } = event as { readonly to?: object };
+  return event.type === 'user.created' || event.type === 'user.updated' || 'drain' in to;
 }
 
 /** Where a plan is made. */
@@ -139,8 +145,7 @@ export function* planning(
   );
   // Each part makes a revision, so the last entity tag is not known.
   const isWhole = batches <= 1 && groupsOf(events).length === 1;
-  const isExact = !changes.events.some(({ type }) => type === 'user.created' || type === 'user.updated');
-  const validator = isWhole && isExact ? validatorIn?.(decision.next) : undefined;
+  const validator = isWhole && !changes.events.some(isOfItsTime) ? validatorIn?.(decision.next) : undefined;
   const items = closes.sessions || closes.connections;
   const instant = { life, revision: snapshot.revision, at: Math.trunc(context.now), items };
   return {

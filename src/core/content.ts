@@ -22,6 +22,16 @@ interface Births {
   of(link: string): string | undefined;
 }
 
+/** Where the birth of a member of a resource is. @internal */
+export function placeOfMember(link: string, name: string): string {
+  return `${link}/${name}`;
+}
+
+/** The command that has set a member of a resource, or has made the resource with it. @internal */
+export function birthOfMember(births: Births, link: string, name: string): string | undefined {
+  return births.of(placeOfMember(link, name)) ?? births.of(link);
+}
+
 /** A resource, as far as its digest is concerned. */
 type Resource = Thing & { readonly key: string };
 
@@ -81,8 +91,7 @@ export class Digests {
   /** For each hash, the command that has set the value: a new hash of the same value is the same content. */
   #hashesOf({ key }: Resource, births: Births): JsonObject {
     const link = linkTo(this.#collection, key);
-    const made = births.of(link) ?? '';
-    return Object.fromEntries(this.#hashed.map((name) => [name, births.of(`${link}/${name}`) ?? made]));
+    return Object.fromEntries(this.#hashed.map((name) => [name, birthOfMember(births, link, name) ?? '']));
   }
 
   /** Where the sums of the parts of a list are kept. */

@@ -5,6 +5,7 @@
  */
 import * as z from 'zod/mini';
 
+import { birthOfMember, placeOfMember } from '../core/content.ts';
 import type { Entity } from '../core/collection.ts';
 import {
   accepted,
@@ -158,7 +159,7 @@ const events: EventTable<Snapshot, UserEvent> = {
       }));
       return next === snapshot
         ? snapshot
-        : withBirth(next, { ...event, resource: placeOfPassword(event.resource) }, fold);
+        : withBirth(next, { ...event, resource: placeOfMember(event.resource, 'password') }, fold);
     },
   },
   'user.rehashed': {
@@ -178,10 +179,6 @@ const events: EventTable<Snapshot, UserEvent> = {
   },
 };
 
-function placeOfPassword(link: string): string {
-  return `${link}/password`;
-}
-
 /**
  * Which password a user has: the id of the command that has set it. A new hash of the same password is the same.
  * `undefined` for a user of the first document.
@@ -189,8 +186,7 @@ function placeOfPassword(link: string): string {
  * @internal
  */
 export function passwordOf({ births }: Snapshot, name: string): string | undefined {
-  const link = linkTo('users', name);
-  return births.of(placeOfPassword(link)) ?? births.of(link);
+  return birthOfMember(births, linkTo('users', name), 'password');
 }
 
 function represent(user: User, times: TimeFormat): object {

@@ -123,7 +123,7 @@ export async function openAdmin(
     const journal = new OwnJournal({ log, clock, deadlineMs: limits.storeDeadlineMs, instruments, onError });
     // Stores the number of this life, so that no later life has it too.
     await journal.compact();
-    const snapshot = beginLife(withStartTimes(loaded.snapshot, clock.now()), loaded.life);
+    const snapshot = beginLife(withStartTimes(loaded.snapshot, clock.now()), loaded.earlierLives);
     const { unsettled, entries } = loaded;
     const adopt = isEmpty(stored) ? undefined : takingOver(options.adopt, given, loaded);
     const configuration = (): Snapshot => loaded.snapshot;

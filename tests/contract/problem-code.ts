@@ -3,7 +3,6 @@
  */
 import {
   patchInterface,
-  createListener,
   createUser,
   deleteResource,
   deleteUser,
@@ -14,7 +13,6 @@ import {
   stopMonitor,
   stopService,
   type ProblemCode,
-  type Transition,
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
@@ -446,27 +444,14 @@ interface Pair {
 type Handled = Awaited<ReturnType<Node['admin']['handle']>>;
 type Send = (node: Node) => Promise<Handled>;
 
-/** In a fleet, a listener of the document of a node is not deleted. */
-const createOwnListener: Transition = (snapshot, context) =>
-  createListener(
-    snapshot,
-    'My Service',
-    { name: 'Own Listener', protocol: 'pgclient', address: '127.0.0.1', port: 4711 },
-    context,
-  );
-
 async function provokeInFleet(code: ProblemCode, endpoint: Endpoint): Promise<Provoked> {
   const world = createWorld();
   const leaseMs = 3000;
   const own = await world.open('own', leaseMs);
   const other = await world.open('other', leaseMs);
   const entry = isOfHistory(endpoint) ? await makeHistory(own.admin) : undefined;
-  const created = endpoint.method === 'DELETE' && endpoint.path.endsWith('/:listener');
-  if (created) await own.admin.execute(createOwnListener);
-  const target = created
-    ? '/services/My-Service/listeners/Own-Listener'
-    : targetOf(entry === undefined ? endpoint : { ...endpoint, subject: entry });
-  if (entry !== undefined || created) await world.clock.advance(5000);
+  const target = targetOf(entry === undefined ? endpoint : { ...endpoint, subject: entry });
+  if (entry !== undefined) await world.clock.advance(5000);
   const handled = await fleetProvocations[code]?.(
     { clock: world.clock, memory: world.memory, own, other },
     ({ admin }) => admin.handle(requestOf(endpoint, target)),

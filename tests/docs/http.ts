@@ -78,7 +78,7 @@ sessions would close or stay. Every endpoint that changes something takes \`dry_
 is changed.`,
     method: 'PATCH',
     target: '/services/My-Service',
-    headers: { ...patchType, 'if-match': '"sample.sample-9"' },
+    headers: { ...patchType, 'if-match': '"vqbvtaPYkDIHgDdHvDhthg.sample-9"' },
     body: limit,
   },
   {
@@ -87,7 +87,7 @@ is changed.`,
 body. Endpoints whose answers have no \`etag\` show numbers that change by themselves.`,
     method: 'GET',
     target: '/services/My-Service',
-    headers: { 'if-none-match': '"sample.0.0"' },
+    headers: { 'if-none-match': '"7UjwT_4_j5u958oVe4vLYw.sample-0"' },
   },
   {
     title: 'Select fields',

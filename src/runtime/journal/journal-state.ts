@@ -46,7 +46,7 @@ export const birthsShape = z.record(z.string(), z.string());
 const stateShape = z.object({
   format: z.literal(presentFormat),
   /** How many lives there were on the store before that of the state. */
-  life: natural,
+  earlierLives: natural,
   revision: natural,
   document: z.custom<GatewayDocument>((value: unknown) => isObject((value ?? null) as Json)),
   interface: interfaceShape,
@@ -69,7 +69,7 @@ interface Beginning {
   readonly unsettled?: UnsettledCommands<Intent>;
   readonly entries?: Entries;
   readonly deleted?: Iterable<string>;
-  readonly life?: number;
+  readonly earlierLives?: number;
 }
 
 /** The state that the records lead to. @internal */
@@ -81,15 +81,15 @@ export class JournalState {
   /** The keys of the links of deleted resources, in the order of the deletions. A document does not bring them back. */
   readonly deleted: Set<string>;
   /** How many lives there were on the store before this one. */
-  readonly life: number;
+  readonly earlierLives: number;
   #snapshot: Snapshot;
   #revision: number;
 
   constructor(
     snapshot: Snapshot,
-    { unsettled, entries = new Entries(), deleted = [], life = 0 }: Beginning = {},
+    { unsettled, entries = new Entries(), deleted = [], earlierLives = 0 }: Beginning = {},
   ) {
-    this.life = life;
+    this.earlierLives = earlierLives;
     this.unsettled = new Unsettled(unsettled);
     this.entries = entries;
     this.deleted = new Set(deleted);
@@ -139,7 +139,7 @@ export class JournalState {
     const { open, abandoned } = this.unsettled;
     const state = {
       format: presentFormat,
-      life: this.life,
+      earlierLives: this.earlierLives,
       revision: this.#revision,
       ...storedOf(this.#snapshot),
       interface: this.#snapshot.interface,
@@ -158,7 +158,7 @@ export class JournalState {
  * @param stored - the state and the records of the store
  * @param given - the snapshot of the host. An empty store starts with the configuration of this snapshot. Values that
  *   belong to the process, such as the version of the gateway, are always taken from this snapshot
- * @returns the state, with the number of the next life
+ * @returns the state, with the number of lives before the next
  * @throws Error if this version cannot read the content
  * @internal
  */
@@ -190,7 +190,7 @@ export function loadState(
     unsettled: deepFreeze({ open: unsettled.open, abandoned: unsettled.abandoned }),
     entries: loaded.entries.without(secretParameters),
     deleted: loaded.deleted,
-    life: stored.life + 1,
+    earlierLives: stored.earlierLives + 1,
   });
 }
 

@@ -12,15 +12,15 @@ import type { Snapshot } from '../../resources/snapshot.ts';
  * An empty epoch becomes a random one. An epoch from the host is kept in the first life; later lives append their
  * number.
  *
- * @param number - how many lives there were on the store before
+ * @param earlierLives - how many lives there were on the store before
  * @internal
  */
-export function beginLife(snapshot: Snapshot, number = 0): Snapshot {
+export function beginLife(snapshot: Snapshot, earlierLives = 0): Snapshot {
   const { epoch } = snapshot;
   if (epoch === '') return Object.freeze({ ...snapshot, epoch: drawLife() });
-  return number === 0
+  return earlierLives === 0
     ? snapshot
-    : Object.freeze({ ...snapshot, epoch: `${epoch.slice(0, 48)}-${String(number)}` });
+    : Object.freeze({ ...snapshot, epoch: `${epoch.slice(0, 48)}-${String(earlierLives)}` });
 }
 
 /** Draws a random text that no other life has. @internal */

@@ -121,7 +121,7 @@ const settlements = Object.fromEntries(
 const document = { servers: [server], services: [service], monitors: [], filters: [], users: [] };
 const state = {
   ...{ revision: 0, document, interface: { settings: { read_only: false } } },
-  ...{ life: 0, births: {}, open: [], abandoned: [], entries: [], deleted: [] },
+  ...{ earlierLives: 0, births: {}, open: [], abandoned: [], entries: [], deleted: [] },
 };
 const says = 'made by a version before 0.1, and no later version reads it';
 const advice = 'Start with the gateway document and an empty store.';

@@ -203,7 +203,7 @@ async function opening(history: { state?: Json; records?: readonly Json[] }): Pr
   return said;
 }
 
-const none = { life: 0, births: {}, open: [], abandoned: [], entries: [], deleted: [] };
+const none = { earlierLives: 0, births: {}, open: [], abandoned: [], entries: [], deleted: [] };
 const initial = { settings: { read_only: false } };
 const emptyState = { format: 2, revision: 0, document: {}, interface: initial, ...none };
 const strange: readonly Json[] = [null, 7, 'x', true, [], [7], [null], {}, -1, 0.5];

@@ -121,9 +121,7 @@ export function linkKey(link: string): string {
   if (plainLink.test(link)) return link.toLowerCase();
   return link
     .split('/')
-    .map((segment) =>
-      nameKey(decodeSegment(segment) ?? segment).replace(/[%/]/g, (sign) => (sign === '/' ? '%2f' : '%25')),
-    )
+    .map((segment) => nameKey(decodeSegment(segment) ?? segment).replace(/[%/]/g, encodeURIComponent))
     .join('/');
 }
 

@@ -29,7 +29,7 @@ export function normalForm(text: string): string {
 /** Gives the number of bytes of a text in UTF-8. @internal */
 export function utf8Length(text: string): number {
   let length = 0;
-  for (const character of text) length += widthOf(character);
+  for (const character of text) length += widthOf(character.codePointAt(0) ?? 0);
   return length;
 }
 
@@ -50,7 +50,7 @@ export function utf8(text: string): Uint8Array {
 
 /** Writes a character of several bytes. Gives the place behind it. */
 function writeLong(bytes: Uint8Array, at: number, point: number): number {
-  const width = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+  const width = widthOf(point);
   // The first byte has a bit for each byte of the character. The others have six bits of it each.
   bytes[at] = ((0xf00 >> width) & 0xff) | (point >> (6 * (width - 1)));
   for (let rest = 1; rest < width; rest += 1)
@@ -63,7 +63,7 @@ export function cutToBytes(text: string, most: number): string {
   let length = 0;
   let end = 0;
   for (const character of text) {
-    length += widthOf(character);
+    length += widthOf(character.codePointAt(0) ?? 0);
     if (length > most) return text.slice(0, end);
     end += character.length;
   }
@@ -71,7 +71,6 @@ export function cutToBytes(text: string, most: number): string {
 }
 
 /** The number of bytes of one character. Half a surrogate pair counts as U+FFFD, which replaces it. */
-function widthOf(character: string): number {
-  const point = character.codePointAt(0) ?? 0;
+function widthOf(point: number): number {
   return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
 }

@@ -44,8 +44,8 @@ function isShared(type: AdminEvent['type']): boolean {
 }
 
 /**
- * Gives the snapshot of a node what the fleet has: collections with the same resources in the same order, because a node
- * creates in another order than it reads; the mode of the interface; and the births of what it has followed.
+ * Gives the snapshot of a node what the fleet has: collections with the same resources in the same order, because a
+ * node creates in another order than it reads; the mode of the interface; and the births of what it has followed.
  *
  * @param revision - the revision of the node for what changes
  * @param links - the links of what the births of the fleet are taken of; for all users, that of their list

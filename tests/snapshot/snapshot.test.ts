@@ -275,7 +275,7 @@ describe('a snapshot in a console', () => {
         "  epoch: 'life-1',",
         '  revision: 0,',
         '  secretParameters: Array(1) [ "password" ],',
-        '  gateway: { revision, started, attributes },',
+        '  gateway: { started, attributes },',
         '  threads: { load_average, threads },',
         '  tasks: Array(2) [ "Load Average", "Rotate" ],',
         '  modules: Array(3) [ "pgclient", "qlafilter", "readconnroute" ],',

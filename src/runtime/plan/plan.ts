@@ -105,7 +105,7 @@ export interface Planned {
   readonly notes?: readonly Note[];
 }
 
-/** Whether the content that an event leads to is known when it happens: the birth of a password, the time of a drain. */
+/** Whether the content after an event is not known before: the birth of a password, the time of a drain. */
 function isOfItsTime(event: AdminEvent): boolean {
   const { to = {} } = event as { readonly to?: object };
   return event.type === 'user.created' || event.type === 'user.updated' || 'drain' in to;

@@ -399,17 +399,20 @@ describe('a PostgreSQL store whose database reads a backslash in a plain string 
 
 describe('a PostgreSQL store that the server picks to end a deadlock', () => {
   it('appends again', async () => {
-    const store = await open();
+    const own = await PostgresDatabase.create('deadlock');
+    // The server looks once, when a statement has waited for so long: long enough for a busy machine to come to the lock.
+    await own.query("alter database deadlock set deadlock_timeout = '3s'");
+    const store = await open(own.address);
     const { position } = await store.load();
-    const other = await database.client();
+    const other = await own.client();
+    await other.query("set deadlock_timeout = '1min'");
     await other.query('begin');
     await other.query('select 1 from gateway_head for update');
     const appended = store.append(['once'], { expectedPosition: position });
     const waiting = `select 1 from pg_stat_activity where application_name = 'gateway-admin-core'
       and datname = current_database() and wait_event_type = 'Lock'`;
-    while ((await database.query(waiting)).length === 0)
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    // The store has waited for longer, so the server ends its statement.
+    while ((await own.query(waiting)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    // The server looks for the store first, so it ends the statement of the store.
     await other.query('lock table gateway_record in share mode');
     await other.query('commit');
     await other.end();

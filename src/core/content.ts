@@ -1,7 +1,7 @@
 /**
  * Contents: what the first part of an entity tag stands for. That of a resource is the digest of its definition, that
  * of a list the sum of its resources' digests. Equal definitions have equal digests: at every node of a fleet, after a
- * restart, and after an undo. A digest is made when somebody asks, and kept as long as the definition lives.
+ * restart, and after an undo. A digest is made when it is first needed, and kept with the definition.
  */
 import { sameJson, type Json, type JsonObject } from '../json/value.ts';
 import { canonicalText, formatDigest, shortDigest } from './digest.ts';

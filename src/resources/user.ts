@@ -43,7 +43,7 @@ import {
   withBirth,
   withoutBirth,
 } from '../snapshot/state.ts';
-import { listValidator } from '../snapshot/validator.ts';
+import { listValidator, taggedByList } from '../snapshot/validator.ts';
 import { assertInputs, users, type Snapshot } from './snapshot.ts';
 import type { About, Kind } from './shared/kind.ts';
 import { assertName, lookUp, notFound } from './shared/look-up.ts';
@@ -436,8 +436,7 @@ const create: KindRoute = {
   summary: 'Creates an admin user.',
   bodyShape,
   find: () => ok(users),
-  validator: (snapshot) => listValidator(snapshot, users),
-  ofList: users,
+  ...taggedByList(users),
   link: () => resource,
   async command(_parameters, body, secrets) {
     const creation = await userCreation(body, secrets);
@@ -498,8 +497,7 @@ const patch: KindRoute = {
   summary: `Modifies a user with a JSON Patch: ${view.names}.`,
   answerShape: fields.representation,
   find: findUser,
-  validator: (snapshot) => listValidator(snapshot, users),
-  ofList: users,
+  ...taggedByList(users),
   link: () => resource,
   async command(_parameters, body, secrets) {
     const parsed = parseOperations(body);
@@ -586,8 +584,7 @@ export const userKind: Kind<Snapshot, UserEvent, never, never> = {
       role: 'administrator',
       summary: 'Deletes an admin user.',
       find: findUser,
-      validator: (snapshot) => listValidator(snapshot, users),
-      ofList: users,
+      ...taggedByList(users),
       validatorWhenGone: (snapshot) => listValidator(snapshot, users),
       link: () => resource,
       decide: decideDeletion,

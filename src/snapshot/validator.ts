@@ -42,6 +42,14 @@ export function listValidator(state: State, named: Where<Entity>): Validator {
   return { content: formatDigest(step.value), revision: Math.max(revision, live) };
 }
 
+/** The members of a route whose entity tag is that of a list. @internal */
+export function taggedByList(named: Where<Entity>): {
+  readonly validator: (snapshot: State) => Validator;
+  readonly ofList: Where<Entity>;
+} {
+  return { validator: (snapshot) => listValidator(snapshot, named), ofList: named };
+}
+
 /** Sums the digests of a list. Yields after each few that were not known. @internal */
 export function summing(state: State, named: Where<Entity>): Generator<undefined, bigint> {
   const { births } = state;

@@ -8,7 +8,7 @@ import { commandQuery, type CommandRoute, type ItemRoute } from '../../http/rout
 import { isObject, type Json } from '../../json/value.ts';
 import { ok } from '../../problem.ts';
 import { linkOf, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
-import { listValidator, validatorOf } from '../../snapshot/validator.ts';
+import { listValidator, taggedByList, validatorOf } from '../../snapshot/validator.ts';
 import type { NamedResources } from './kind.ts';
 import { finder, linkOfCollection } from './look-up.ts';
 import type { Membership } from './membership.ts';
@@ -87,8 +87,7 @@ export function creationRoute<S extends State>(
     ...endpointOf(named, 'create'),
     summary: `Creates a ${named.singular} from its entry in a gateway document.`,
     find: () => ok(named),
-    validator: (snapshot) => listValidator(snapshot, named),
-    ofList: named,
+    ...taggedByList(named),
     link: () => linkOfCollection(named),
   };
 }

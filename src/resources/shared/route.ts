@@ -26,7 +26,7 @@ import {
 } from '../../http/route.ts';
 import { ok, type Result } from '../../problem.ts';
 import { collectionOf, linkOf, shownRevision, type State } from '../../snapshot/state.ts';
-import { listValidator, validatorOf } from '../../snapshot/validator.ts';
+import { taggedByList, validatorOf } from '../../snapshot/validator.ts';
 import { finder } from './look-up.ts';
 import type { Rendering, Surroundings } from './rendering.ts';
 
@@ -216,8 +216,7 @@ export function collectionRoute<T extends Entity>(
     query: ['fields', 'range'],
     summary: `Lists the ${named.collection}.`,
     find: () => ok(named),
-    validator: listValidator,
-    ofList: named,
+    ...taggedByList(named),
     list(snapshot, _named, rendering) {
       const entities = collectionOf(snapshot, named);
       return listingOfThings(entities.size, {

@@ -21,9 +21,14 @@ export async function planned(page: Page): Promise<void> {
   await page.locator('dialog[data-phase="planned"]').waitFor();
 }
 
-/** Presses a button, and waits for the plan. */
+/**
+ * Presses a button, and waits for the plan. As long as a page loads, what comes in moves the button: a person whose
+ * finger has missed it presses again.
+ */
 export async function ask(page: Page, name: string | RegExp): Promise<void> {
-  await button(page, name).first().click();
+  const press = (): Promise<void> => button(page, name).first().click();
+  await press();
+  await dialog(page).waitFor({ timeout: 10_000 }).catch(press);
   await planned(page);
 }
 

@@ -26,8 +26,14 @@ export function inBrowser(test: (page: Page) => Promise<void>): () => Promise<vo
     if (context === undefined) return;
     // A limit is for pages that hang, not for a slow machine.
     context.setDefaultTimeout(180_000);
+    const page = await context.newPage();
     try {
-      await test(await context.newPage());
+      await test(page);
+    } catch (error) {
+      const shown = await page.locator('body').ariaSnapshot({ timeout: 5000 }).catch(String);
+      throw Object.assign(error as Error, {
+        stack: `${(error as Error).stack ?? ''}\n\nThe page:\n${shown}`,
+      });
     } finally {
       await context.close();
     }

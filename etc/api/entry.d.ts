@@ -10,6 +10,7 @@ import * as auditFile from '../../dist/ports/audit-file/audit-file.js';
 import * as fetch from '../../dist/adapters/fetch.js';
 import * as fileStore from '../../dist/ports/file-store/file-store.js';
 import * as fleet from '../../dist/fleet/index.js';
+import * as gatewayPort from '../../dist/gateway-port/index.js';
 import * as json from '../../dist/json/index.js';
 import * as messagePort from '../../dist/adapters/message-port.js';
 import * as node from '../../dist/adapters/node.js';
@@ -26,6 +27,7 @@ export {
   fetch,
   fileStore,
   fleet,
+  gatewayPort,
   json,
   messagePort,
   node,

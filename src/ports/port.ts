@@ -70,6 +70,8 @@ export interface GatewayPort {
   readonly supports?: readonly ('create' | 'delete' | 'drain')[];
   /** Live figures, which override the stored figures in responses. */
   readonly telemetry?: Telemetry;
+  /** What this gateway can never have; asked before the `veto` of the options, and in the same way. */
+  readonly veto?: Veto;
 }
 
 /**

@@ -86,6 +86,7 @@ const options: Checks<AdminOptions> = {
   gateway: port<GatewayPort>(['apply', 'inspect'], {
     telemetry: optional(assertTelemetry),
     supports: optional(assertSupports),
+    veto: hook,
   }),
   clock: optional(port<Clock>(['now', 'sleep'], { monotonic: hook })),
   timeZone: word,
@@ -220,7 +221,10 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     authenticate,
     isOpenAt: opennessOf(authenticate, onError),
     authorize,
-    veto: veto && ((...given) => askSafely('veto', () => veto(...given), onError, undecided)),
+    veto:
+      (gateway.veto ?? veto) &&
+      ((...given) =>
+        askSafely('veto', () => gateway.veto?.(...given) ?? veto?.(...given), onError, undecided)),
     foresee: (...given) => foresee && askSafely('foresee', () => foresee(...given), onError, undefined),
     place: placeOf(options),
     clock,

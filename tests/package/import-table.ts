@@ -145,6 +145,28 @@ const rows: readonly Row[] = [
   },
   { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', ...bottom], types: ['http/*'] },
   {
+    from: 'gateway-port/*',
+    values: [
+      'gateway-port/*',
+      'ports/port-error.ts',
+      'ports/system-clock.ts',
+      'core/*',
+      'json/*',
+      'problem.ts',
+      'resources/index.ts',
+      'resources/shared/update-in-place.ts',
+      'runtime/host/guard.ts',
+      'snapshot/state.ts',
+    ],
+    types: [
+      'ports/port.ts',
+      'resources/*',
+      'resources/shared/*',
+      'runtime/admin.ts',
+      'snapshot/session/table.ts',
+    ],
+  },
+  {
     from: 'adapters/mount.ts',
     values: [
       'index.ts',

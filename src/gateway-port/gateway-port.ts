@@ -1,0 +1,408 @@
+/**
+ * A gateway port made from functions that bring a gateway to a wanted state: one function and one question for each
+ * kind of resource.
+ */
+import { linkKey, linkTo } from '../core/link.ts';
+import { assertMembers } from '../core/member.ts';
+import { assertObject } from '../json/value.ts';
+import { EffectRefusedError } from '../ports/port-error.ts';
+import type { EffectContext, Veto } from '../ports/port.ts';
+import { systemClock } from '../ports/system-clock.ts';
+import { hostProblem, quoted, type Problem } from '../problem.ts';
+import type { Effect, HostReport } from '../resources/index.ts';
+import type { Session } from '../snapshot/session/table.ts';
+import type { Telemetry } from '../resources/telemetry.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
+import type { Admin } from '../runtime/admin.ts';
+import { createErrorSink } from '../runtime/host/guard.ts';
+import { Keeper, type AnyKindOptions } from './keeper.ts';
+import {
+  changedBy,
+  deedOf,
+  isOfResource,
+  KindForm,
+  kinds,
+  placeOf,
+  type AnyWanted,
+  type Definition,
+  type ResourceEffect,
+} from './kind-form.ts';
+import type {
+  ClosedConnection,
+  ClosedSession,
+  Closing,
+  FieldOf,
+  GatewayPortOptions,
+  Kind,
+  OpenedGatewayPort,
+} from './options.ts';
+
+/**
+ * Makes the port of a gateway from functions that bring it to a wanted state.
+ *
+ * For each kind of resource, a gateway gives `apply`, which brings a resource to what is wanted, and `read`, which says
+ * what the gateway has. The port does the rest: it finds out what each effect wants, compares what the gateway has with
+ * it, puts a resource back when `apply` throws, tries what cannot start again, and answers `inspect`.
+ *
+ * @param options - what the gateway can do
+ * @returns the port. Give it to `createAdmin` or `openAdmin`, and then call its `open`
+ * @throws TypeError for an unknown option or field, and for a missing function
+ *
+ * @example
+ * ```ts
+ * import { createAdmin, createSnapshot } from 'gateway-admin-core';
+ * import { createGatewayPort } from 'gateway-admin-core/gateway-port';
+ *
+ * const limits = new Map<string, number>();
+ * const gateway = createGatewayPort({
+ *   services: {
+ *     fields: ['max_connection'],
+ *     apply(wanted, { key }) {
+ *       if (wanted === undefined) limits.delete(key);
+ *       else limits.set(key, wanted.max_connection ?? 0);
+ *     },
+ *     read: (key, applied) => applied && { ...applied, max_connection: limits.get(key) },
+ *   },
+ *   closeSessions: () => undefined,
+ * });
+ * const snapshot = createSnapshot({ services: [{ name: 'Echo', router: 'echo', max_connection: 10 }] });
+ * const admin = createAdmin({ snapshot, gateway });
+ * await gateway.open(admin);
+ * limits.get('echo'); // => 10
+ * await gateway[Symbol.asyncDispose]();
+ * ```
+ *
+ * @see docs/port-recipes.md, "Write a gateway port".
+ *
+ * @public
+ */
+export function createGatewayPort<
+  const S extends FieldOf<'service'>,
+  const V extends FieldOf<'server'> = never,
+  const M extends FieldOf<'monitor'> = never,
+  const F extends FieldOf<'filter'> = never,
+>(options: GatewayPortOptions<S, V, M, F>): OpenedGatewayPort {
+  assertPortOptions(options);
+  return new DesiredStatePort(options as unknown as AnyOptions);
+}
+
+/** The options, without types. */
+interface AnyOptions extends Pick<
+  GatewayPortOptions<never>,
+  'closeSessions' | 'flushLogs' | 'telemetry' | 'close' | 'onError' | 'clock'
+> {
+  readonly services: AnyKindOptions;
+  readonly servers?: AnyKindOptions;
+  readonly monitors?: AnyKindOptions;
+  readonly filters?: AnyKindOptions;
+  readonly sessionsEnd?: boolean;
+  readonly closeConnections?: Closing<ClosedConnection>;
+}
+
+/** How long the port waits for the reports of what was closed, in milliseconds, and between two looks. */
+const reportsMs = { longest: 1000, pause: 10 };
+
+class DesiredStatePort implements OpenedGatewayPort {
+  readonly supports: NonNullable<OpenedGatewayPort['supports']>;
+  readonly telemetry?: Telemetry;
+  readonly #options: AnyOptions;
+  readonly #keepers: ReadonlyMap<Kind, Keeper>;
+  /** What the commands in flight want, by kind and key: the snapshot shows it when they have settled. */
+  readonly #begun = new Map<
+    string,
+    { readonly command: string; readonly definition: Definition | undefined }
+  >();
+  readonly #onError: (error: unknown) => void;
+  #admin: Admin | undefined;
+  #isFlushed = true;
+
+  constructor(options: AnyOptions) {
+    this.#options = options;
+    this.#onError = createErrorSink(options.onError);
+    this.supports = options.services.fields.includes('drain')
+      ? ['create', 'delete', 'drain']
+      : ['create', 'delete'];
+    if (options.telemetry !== undefined) this.telemetry = options.telemetry;
+    this.#keepers = new Map(
+      kinds.flatMap((kind) => {
+        const { [`${kind}s` as const]: own } = options;
+        return own === undefined ? [] : [[kind, this.#keeperOf(kind, own)] as const];
+      }),
+    );
+  }
+
+  #keeperOf(kind: Kind, own: AnyKindOptions): Keeper {
+    const form = new KindForm(kind, own.fields);
+    return new Keeper(form, own, {
+      clock: this.#clock,
+      wantedOf: (key) => {
+        const { snapshot } = this.#opened;
+        const definition = form.definitionIn(snapshot, key);
+        return definition && form.wantedOf(definition, snapshot);
+      },
+      isHeld: (key) => {
+        const link = linkKey(linkTo(`${kind}s`, key));
+        const commands = this.#opened.commands();
+        return commands.some(({ resources }) => resources.some((each) => linkKey(each) === link));
+      },
+      report: (key, reason) => {
+        const state = reason === undefined ? { state: 'started' } : { state: 'failed', reason };
+        this.report({ type: `${kind}.reported`, [kind]: key, ...state } as unknown as HostReport);
+      },
+      onError: this.#onError,
+    });
+  }
+
+  async open(admin: Admin): Promise<void> {
+    if (this.#admin !== undefined) throw new Error('The port is open already.');
+    assertUsed(admin.snapshot, this.#keepers);
+    this.#admin = admin;
+    // What an earlier process had open has ended with it.
+    this.report({ type: 'sessions.complete' });
+    for (const keeper of this.#keepers.values())
+      for (const key of keeper.form.keysIn(admin.snapshot)) await keeper.open(key);
+  }
+
+  report(report: HostReport | readonly HostReport[]): void {
+    this.#admin?.report(report);
+  }
+
+  async apply(effect: Effect, context: EffectContext): Promise<void> {
+    if (this.#admin === undefined) throw new EffectRefusedError('The gateway is not open yet.');
+    if (isOfResource(effect)) return this.#change(effect, context);
+    switch (effect.type) {
+      case 'sessions.close':
+        return this.#closeSessions(effect.sessions, context);
+      case 'connections.close':
+        return this.#closeConnections(effect, context);
+      case 'logs.flush':
+        return this.#flush(context);
+      default:
+        throw new EffectRefusedError(`This gateway cannot do ${(effect as Effect).type}.`);
+    }
+  }
+
+  /** Before `open`, nothing is in place: the commands of an earlier process have failed. */
+  async inspect(effect: Effect): Promise<'in-place' | 'not-in-place'> {
+    return this.#admin !== undefined && (await this.#isInPlace(effect)) ? 'in-place' : 'not-in-place';
+  }
+
+  readonly veto: Veto = ({ effects, next }) => {
+    const { snapshot } = this.#admin ?? {};
+    for (const effect of effects.filter(isOfResource)) {
+      const { kind, key } = placeOf(effect);
+      const { form } = this.#keepers.get(kind) ?? {};
+      const reason = this.#refusalOf(
+        effect,
+        form?.definitionIn(next, key),
+        snapshot && form?.definitionIn(snapshot, key),
+        next,
+      );
+      if (reason !== undefined) return unsupported(reason);
+    }
+    return undefined;
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const keeper of this.#keepers.values()) keeper.dispose();
+    await this.#options.close?.();
+  }
+
+  get #opened(): Admin {
+    if (this.#admin === undefined) throw new Error('The port is not open yet.');
+    return this.#admin;
+  }
+
+  get #clock() {
+    return this.#options.clock ?? systemClock;
+  }
+
+  async #change(effect: ResourceEffect, { commandId, signal }: EffectContext): Promise<void> {
+    const { kind, key } = placeOf(effect);
+    const { snapshot } = this.#opened;
+    const keeper = this.#keepers.get(kind);
+    // A gateway without such resources has none to delete.
+    if (keeper === undefined && deedOf(effect) === 'delete') return;
+    const place = `${kind} ${key}`;
+    const begun = this.#begun.get(place);
+    const present =
+      begun?.command === commandId ? begun.definition : keeper?.form.definitionIn(snapshot, key);
+    const definition = changedBy(effect, present);
+    const reason = this.#refusalOf(effect, definition, present, snapshot);
+    if (reason !== undefined || keeper === undefined) throw new EffectRefusedError(reason ?? noKind(kind));
+    const inWords = (each: Definition | undefined): AnyWanted | undefined =>
+      each && keeper.form.wantedOf(each, snapshot);
+    const [wanted, base] = [inWords(definition), inWords(present)];
+    await keeper.change({ key, wanted, base, starts: deedOf(effect) === 'start', signal });
+    this.#begun.set(place, { command: commandId, definition });
+  }
+
+  /** Why the gateway cannot have what an effect leads to. */
+  #refusalOf(
+    effect: ResourceEffect,
+    definition: Definition | undefined,
+    before: Definition | undefined,
+    snapshot: Snapshot,
+  ): string | undefined {
+    if (definition === undefined) return undefined;
+    const { kind } = placeOf(effect);
+    const keeper = this.#keepers.get(kind);
+    if (keeper === undefined) return noKind(kind);
+    const { form } = keeper;
+    const isUpdate = 'operations' in effect;
+    const names = isUpdate ? form.unusedBy(effect) : form.unusedIn(definition);
+    if (names.length > 0) return unused(form, names);
+    return keeper.refusalOf(form.wantedOf(definition, snapshot), before && form.wantedOf(before, snapshot));
+  }
+
+  async #isInPlace(effect: Effect): Promise<boolean> {
+    if (isOfResource(effect)) {
+      const { kind, key } = placeOf(effect);
+      const keeper = this.#keepers.get(kind);
+      return keeper === undefined ? deedOf(effect) === 'delete' : keeper.isInPlace(effect, key);
+    }
+    if (effect.type === 'sessions.close') return !effect.sessions.some((each) => this.#find(each));
+    if (effect.type === 'connections.close') return this.#openOf(effect).length === 0;
+    return this.#isFlushed;
+  }
+
+  async #flush({ signal }: EffectContext): Promise<void> {
+    const { flushLogs } = this.#options;
+    if (flushLogs === undefined) throw new EffectRefusedError('This gateway has no log files to flush.');
+    this.#isFlushed = false;
+    await flushLogs({ signal });
+    this.#isFlushed = true;
+  }
+
+  async #closeSessions(given: readonly ClosedSession[], { signal }: EffectContext): Promise<void> {
+    const open = (): readonly ClosedSession[] => given.filter((each) => this.#find(each) !== undefined);
+    const sessions = open();
+    if (sessions.length === 0) return;
+    await this.#options.closeSessions(sessions, { signal });
+    await this.#reported(open, ({ id }) => `session ${String(id)}`);
+  }
+
+  async #closeConnections(
+    effect: Extract<Effect, { readonly type: 'connections.close' }>,
+    context: EffectContext,
+  ): Promise<void> {
+    const { closeConnections } = this.#options;
+    const open = (): readonly ClosedConnection[] => this.#openOf(effect);
+    const connections = open();
+    if (connections.length === 0) return;
+    if (closeConnections === undefined) {
+      const sessions = new Map(connections.map(({ session: id, connected }) => [id, { id, connected }]));
+      return this.#closeSessions([...sessions.values()], context);
+    }
+    await closeConnections(connections, { signal: context.signal });
+    await this.#reported(open, ({ session, id }) => `connection ${String(id)} of session ${String(session)}`);
+  }
+
+  /** Waits until the ends of all things are reported. A report that is lost must not keep them for ever. */
+  async #reported<T>(open: () => readonly T[], nameOf: (thing: T) => string): Promise<void> {
+    for (let waited = 0; waited < reportsMs.longest; waited += reportsMs.pause) {
+      if (open().length === 0) return;
+      await this.#clock.sleep(reportsMs.pause);
+    }
+    const [first] = open();
+    if (first !== undefined)
+      this.#onError(
+        new Error(`The gateway has closed ${nameOf(first)}, and has not reported its end within a second.`),
+      );
+  }
+
+  /** The session of an id and a time, if it is still open. */
+  #find({ id, connected }: ClosedSession): Session | undefined {
+    const session = this.#opened.snapshot.sessions.find(id);
+    return session?.connected === connected ? session : undefined;
+  }
+
+  /** The connections of an effect that are still on its server. */
+  #openOf({
+    server,
+    connections,
+  }: Extract<Effect, { readonly type: 'connections.close' }>): readonly ClosedConnection[] {
+    return connections.flatMap(({ session, connected, id }) => {
+      const found = this.#find({ id: session, connected })?.connections.find((each) => each.id === id);
+      return found?.server === server ? [{ session, connected, id, server }] : [];
+    });
+  }
+}
+
+const shared = ['closeSessions', 'flushLogs', 'telemetry', 'close', 'onError', 'clock'] as const;
+const known = ['services', 'servers', 'monitors', 'filters', 'sessionsEnd', 'closeConnections', ...shared];
+
+function assertPortOptions(options: object): void {
+  assertMembers(options, known, 'option of createGatewayPort');
+  const given: Partial<AnyOptions> = options;
+  if (given.services === undefined) throw new TypeError('createGatewayPort needs services');
+  assertFunction(given.closeSessions, 'closeSessions');
+  for (const kind of kinds) {
+    const own = given[`${kind}s`];
+    if (own !== undefined) assertKindOptions(kind, own);
+  }
+  if (given.servers === undefined) return;
+  if (given.sessionsEnd !== true)
+    assertFunction(given.closeConnections, 'closeConnections, or sessionsEnd: true');
+  const [one, other] = [given.services, given.servers].map(({ fields }) => fields.includes('drain'));
+  if (one !== other) throw new TypeError('List the field drain for services and for servers, or for neither');
+}
+
+function assertKindOptions(kind: Kind, own: AnyKindOptions): void {
+  const name = `${kind}s`;
+  assertObject(own, name);
+  assertMembers(own, ['fields', 'apply', 'read', 'refuse'], `member of ${name}`);
+  const { fields }: { readonly fields: unknown } = own;
+  if (!isWordList(fields)) throw new TypeError(`createGatewayPort needs ${name}.fields: a list of names`);
+  assertMembers(
+    Object.fromEntries(fields.map((field) => [field, true])),
+    KindForm.fieldsOf(kind),
+    `field of ${name}`,
+  );
+  assertFunction(own.apply, `${name}.apply`);
+  assertFunction(own.read, `${name}.read`);
+}
+
+function isWordList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function assertFunction(value: unknown, name: string): void {
+  if (typeof value !== 'function') throw new TypeError(`createGatewayPort needs the function ${name}`);
+}
+
+/** @throws Error if a snapshot has what the gateway does not use */
+function assertUsed(snapshot: Snapshot, keepers: ReadonlyMap<Kind, Keeper>): void {
+  for (const kind of kinds) {
+    const form = keepers.get(kind)?.form;
+    const all = form ?? new KindForm(kind, []);
+    for (const key of all.keysIn(snapshot)) {
+      const definition = all.definitionIn(snapshot, key) ?? {};
+      const reason = form === undefined ? noKind(kind) : unusedReason(form, definition);
+      if (reason !== undefined)
+        throw new Error(`The ${kind} ${quoted(definition['name'] as string)}: ${reason}`);
+    }
+  }
+}
+
+function unusedReason(form: KindForm, definition: Definition): string | undefined {
+  const names = form.unusedIn(definition);
+  return names.length === 0 ? undefined : unused(form, names);
+}
+
+function unused({ kind, used }: KindForm, names: readonly string[]): string {
+  const uses = used.length === 0 ? 'nothing' : used.join(', ');
+  return `This gateway does not use ${names.join(', ')} of a ${kind}. It uses ${uses}.`;
+}
+
+function noKind(kind: Kind): string {
+  return `This gateway has no ${kind}s.`;
+}
+
+function unsupported(detail: string): Problem {
+  return hostProblem('host-setting-unsupported', {
+    status: 422,
+    title: 'The gateway does not support the setting',
+    detail,
+  });
+}

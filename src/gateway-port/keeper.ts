@@ -1,0 +1,312 @@
+/**
+ * The keeper of a kind: has a gateway brought to what is wanted, one call at a time for each resource, and knows how
+ * far that has come. What has failed is put back; what cannot start, or be put back, is tried again.
+ */
+import { EffectRefusedError } from '../ports/port-error.ts';
+import type { Clock } from '../ports/port.ts';
+import {
+  deedOf,
+  membersBetween,
+  type AnySeen,
+  type AnyWanted,
+  type KindForm,
+  type ResourceEffect,
+} from './kind-form.ts';
+
+/** The options of a kind, without types. @internal */
+export interface AnyKindOptions {
+  readonly fields: readonly string[];
+  readonly apply: (wanted: AnyWanted | undefined, change: object) => unknown;
+  readonly read: (key: string, applied: AnySeen | undefined) => unknown;
+  readonly refuse?: (wanted: AnyWanted, before: AnyWanted | undefined) => string | undefined;
+}
+
+/** What is around a keeper. @internal */
+export interface Surroundings {
+  readonly clock: Clock;
+  /** Gives what is wanted of a resource, by the snapshot. */
+  readonly wantedOf: (key: string) => AnyWanted | undefined;
+  /** Whether a command in flight has the resource: the snapshot does not show yet what it wants. */
+  readonly isHeld: (key: string) => boolean;
+  /** Tells the interface that a resource has failed to start, and why; without a reason, that it has started. */
+  readonly report: (key: string, reason?: string) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A change of one resource. @internal */
+export interface Change {
+  readonly key: string;
+  readonly wanted: AnyWanted | undefined;
+  /** What the resource is put back to if that fails. */
+  readonly base: AnyWanted | undefined;
+  /** Whether the change starts the resource. */
+  readonly starts: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What is tried again: to bring a resource to what is wanted, of which nobody knows how it is; or to start a resource,
+ * which is as wanted but for that.
+ */
+type Trial = 'whole' | 'start';
+
+/** How long an `apply` may go on after its signal has aborted, in milliseconds. */
+const patienceMs = 1000;
+
+/** The time limit of an `apply` that no command waits for, in milliseconds. */
+const ownDeadlineMs = 10_000;
+
+/** The pauses before something is tried again, in milliseconds. */
+const pauses = { first: 1000, longest: 30_000 };
+
+/** Keeps the resources of a kind. @internal */
+export class Keeper {
+  readonly form: KindForm;
+  readonly #options: AnyKindOptions;
+  readonly #around: Surroundings;
+  /** What `apply` has last resolved for. Resources that are gone, and those of which nobody knows, are not there. */
+  readonly #known = new Map<string, AnyWanted>();
+  /** The last work on each resource on which somebody works. */
+  readonly #work = new Map<string, Promise<void>>();
+  readonly #trials = new Map<string, { what: Trial; readonly end: AbortController }>();
+  /** What the interface shows as failed because of this keeper. */
+  readonly #failed = new Set<string>();
+
+  constructor(form: KindForm, options: AnyKindOptions, around: Surroundings) {
+    this.form = form;
+    this.#options = options;
+    this.#around = around;
+  }
+
+  /** Why the gateway cannot have a resource, in a sentence. */
+  refusalOf(wanted: AnyWanted, before: AnyWanted | undefined): string | undefined {
+    return this.#options.refuse?.(wanted, before);
+  }
+
+  /** Brings a resource to what the snapshot wants. Rejects if that fails, and no start is to blame. */
+  open(key: string): Promise<void> {
+    return this.#inTurn(key, () => this.#bringWhole(key));
+  }
+
+  /** Changes a resource. Rejects if it is as before, or is not known; `inspect` then says which. */
+  change(change: Change): Promise<void> {
+    const { key, signal } = change;
+    return new Promise((resolve, reject) => {
+      const work = (): Promise<void> => {
+        const changed = this.#change(change);
+        changed.then(resolve, reject);
+        return changed;
+      };
+      this.#inTurn(key, work).catch(() => undefined);
+      void this.#patience(signal).then(() => {
+        reject(new ApplyUnsettledError(this.#nameOf('apply'), key));
+      });
+    });
+  }
+
+  /**
+   * Whether an effect is in place.
+   *
+   * @throws Error while nobody knows
+   */
+  async isInPlace(effect: ResourceEffect, key: string): Promise<boolean> {
+    const trial = this.#trials.get(key)?.what;
+    if (trial === 'start' && deedOf(effect) === 'start') return true;
+    this.#assertKnown(key);
+    const known = this.#known.get(key);
+    const seen = await this.#read(key, known);
+    // Somebody may have begun to change it.
+    this.#assertKnown(key);
+    return this.form.isInPlace(effect, known, seen);
+  }
+
+  /** Ends all trials. */
+  dispose(): void {
+    for (const { end } of this.#trials.values()) end.abort();
+    this.#trials.clear();
+  }
+
+  #assertKnown(key: string): void {
+    if (!this.#work.has(key) && this.#trials.get(key)?.what !== 'whole') return;
+    throw new Error(
+      `${this.#nameOf('apply')} still works on "${key}", so nobody knows what the gateway has.`,
+    );
+  }
+
+  async #change({ key, wanted, base, starts, signal }: Change): Promise<void> {
+    if (signal.aborted) throw new EffectRefusedError('The deadline has passed before the gateway was asked.');
+    const isTried = this.#trials.get(key)?.what === 'start';
+    // A service that cannot start keeps the rest of its settings, and is tried with the new ones.
+    const held = (goal: AnyWanted | undefined): AnyWanted | undefined => (isTried ? stopped(goal) : goal);
+    try {
+      const goal = starts ? wanted : held(wanted);
+      await this.#bring(key, goal, signal);
+      if (goal === wanted) this.#endTrial(key);
+    } catch (error) {
+      await this.#putBack(key, held(base));
+      throw asRefusal(error);
+    }
+  }
+
+  /** Brings a resource back. If that fails too, goes on with that. */
+  async #putBack(key: string, base: AnyWanted | undefined): Promise<void> {
+    try {
+      await this.#inTime((signal) => this.#bring(key, base, signal));
+      if (this.#trials.get(key)?.what === 'whole') this.#endTrial(key);
+    } catch (error) {
+      this.#around.onError(error);
+      this.#try(key, 'whole');
+    }
+  }
+
+  /** Brings a resource to what the snapshot wants, stopped if it cannot start. */
+  async #bringWhole(key: string): Promise<void> {
+    const { wantedOf, report, onError } = this.#around;
+    const wanted = wantedOf(key);
+    const hasFailed = this.#failed.has(key);
+    try {
+      await this.#inTime((signal) => this.#bring(key, wanted, signal));
+      this.#endTrial(key);
+      if (hasFailed && wanted?.['state'] === 'started') report(key);
+    } catch (error) {
+      const stop = stopped(wanted);
+      if (stop === wanted) {
+        this.#try(key, 'whole');
+        throw error;
+      }
+      this.#failed.add(key);
+      report(key, reasonOf(error, onError));
+      try {
+        await this.#inTime((signal) => this.#bring(key, stop, signal));
+        this.#try(key, 'start');
+      } catch (second) {
+        onError(second);
+        this.#try(key, 'whole');
+      }
+    }
+  }
+
+  /** Has the gateway do something, and looks whether it has. */
+  async #bring(key: string, wanted: AnyWanted | undefined, signal: AbortSignal): Promise<void> {
+    const before = this.#known.get(key);
+    this.#known.delete(key);
+    await this.#options.apply(wanted, { key, before, members: membersBetween(before, wanted), signal });
+    const difference = this.form.differenceOf(wanted, await this.#read(key, wanted));
+    if (difference !== undefined)
+      throw new Error(
+        `${this.#nameOf('apply')} has resolved for "${key}", but ${this.#nameOf('read')} says: ${difference}`,
+      );
+    if (wanted !== undefined) this.#known.set(key, wanted);
+  }
+
+  async #read(key: string, wanted: AnyWanted | undefined): Promise<AnySeen | undefined> {
+    return (await this.#options.read(key, wanted && this.form.seenOf(wanted))) as AnySeen | undefined;
+  }
+
+  #nameOf(member: 'apply' | 'read'): string {
+    return `${this.form.kind}s.${member}`;
+  }
+
+  #try(key: string, what: Trial): void {
+    const running = this.#trials.get(key);
+    if (running !== undefined) {
+      running.what = what;
+      return;
+    }
+    const trial = { what, end: new AbortController() };
+    this.#trials.set(key, trial);
+    void this.#goOn(key, trial.end.signal);
+  }
+
+  async #goOn(key: string, end: AbortSignal): Promise<void> {
+    const { clock, isHeld, onError } = this.#around;
+    let pause = pauses.first;
+    for (;;) {
+      await clock.sleep(pause, end, { keepAlive: false });
+      if (end.aborted) return;
+      // A command goes first, and its settlement: only then the snapshot shows what is wanted.
+      const tried = this.#inTurn(key, async () => {
+        if (!end.aborted && !isHeld(key)) await this.#bringWhole(key);
+      });
+      await tried.catch(onError);
+      if (isHeld(key)) continue;
+      pause = Math.min(2 * pause, pauses.longest);
+    }
+  }
+
+  #endTrial(key: string): void {
+    this.#trials.get(key)?.end.abort();
+    this.#trials.delete(key);
+    this.#failed.delete(key);
+  }
+
+  /** Does one work at a time for each resource. */
+  #inTurn(key: string, work: () => Promise<void>): Promise<void> {
+    const result = (this.#work.get(key) ?? Promise.resolve()).then(work);
+    const done = result
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#work.get(key) === done) this.#work.delete(key);
+      });
+    this.#work.set(key, done);
+    return result;
+  }
+
+  /** Resolves a while after a signal has aborted. */
+  async #patience(signal: AbortSignal): Promise<void> {
+    if (!signal.aborted)
+      await new Promise((resolve) => {
+        signal.addEventListener('abort', resolve, { once: true });
+      });
+    await this.#around.clock.sleep(patienceMs, undefined, { keepAlive: false });
+  }
+
+  /** Does what no command waits for, with a time limit. */
+  async #inTime(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const [deadline, end] = [new AbortController(), new AbortController()];
+    const late = new Error(`The gateway has not done it within ${String(ownDeadlineMs)} ms.`);
+    void this.#around.clock.sleep(ownDeadlineMs, end.signal, { keepAlive: false }).then(() => {
+      if (!end.signal.aborted) deadline.abort(late);
+    });
+    try {
+      await work(deadline.signal);
+    } finally {
+      end.abort();
+    }
+  }
+}
+
+/**
+ * The error of an `apply` of the gateway that has not settled although its signal has aborted.
+ *
+ * @internal
+ */
+export class ApplyUnsettledError extends Error {
+  readonly code = 'apply-unsettled';
+
+  constructor(call: string, key: string) {
+    super(`${call} must settle when its signal aborts, but has not for "${key}" within a second.`);
+    this.name = 'ApplyUnsettledError';
+  }
+}
+
+/** A resource that is stopped; the same if it has no state, or is stopped already. */
+function stopped(wanted: AnyWanted | undefined): AnyWanted | undefined {
+  return wanted?.['state'] === 'started' ? Object.freeze({ ...wanted, state: 'stopped' }) : wanted;
+}
+
+/** The error that the interface gets: the client gets the words of what the system or the gateway has refused. */
+function asRefusal(error: unknown): unknown {
+  return isOfSystem(error) ? new EffectRefusedError(`${error.message}.`) : error;
+}
+
+/** Why something does not start, for an operator. */
+function reasonOf(error: unknown, onError: (error: unknown) => void): string {
+  if (isOfSystem(error) || error instanceof EffectRefusedError) return error.message;
+  onError(error);
+  return 'The gateway cannot start it. The log of the gateway says why.';
+}
+
+function isOfSystem(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error;
+}

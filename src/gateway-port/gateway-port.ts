@@ -233,8 +233,8 @@ class DesiredStatePort implements OpenedGatewayPort {
     const inWords = (each: Definition | undefined): AnyWanted | undefined =>
       each && keeper.form.wantedOf(each, snapshot);
     const [wanted, base] = [inWords(definition), inWords(present)];
-    await keeper.change({ key, wanted, base, starts: deedOf(effect) === 'start', signal });
-    this.#begun.set(place, { command: commandId, definition });
+    const onMade = (): void => void this.#begun.set(place, { command: commandId, definition });
+    await keeper.change({ key, wanted, base, starts: deedOf(effect) === 'start', signal, onMade });
   }
 
   /** Why the gateway cannot have what an effect leads to. */

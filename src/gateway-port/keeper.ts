@@ -42,13 +42,18 @@ export interface Change {
   /** Whether the change starts the resource. */
   readonly starts: boolean;
   readonly signal: AbortSignal;
+  /** Called when the change is made, also if nobody waits for it any more. */
+  readonly onMade: () => void;
 }
 
-/**
- * What is tried again: to bring a resource to what is wanted, of which nobody knows how it is; or to start a resource,
- * which is as wanted but for that.
- */
-type Trial = 'whole' | 'start';
+/** What is tried again. */
+interface Trial {
+  /** To bring a resource to what is wanted, of which nobody knows how it is; or to start one that is as wanted else. */
+  what: 'whole' | 'start';
+  /** What the resource is put back to while the command that has failed is in flight. */
+  base: AnyWanted | undefined;
+  readonly end: AbortController;
+}
 
 /** How long an `apply` may go on after its signal has aborted, in milliseconds. */
 const patienceMs = 1000;
@@ -68,7 +73,7 @@ export class Keeper {
   readonly #known = new Map<string, AnyWanted>();
   /** The last work on each resource on which somebody works. */
   readonly #work = new Map<string, Promise<void>>();
-  readonly #trials = new Map<string, { what: Trial; readonly end: AbortController }>();
+  readonly #trials = new Map<string, Trial>();
   /** What the interface shows as failed because of this keeper. */
   readonly #failed = new Set<string>();
 
@@ -83,9 +88,9 @@ export class Keeper {
     return this.#options.refuse?.(wanted, before);
   }
 
-  /** Brings a resource to what the snapshot wants. Rejects if that fails, and no start is to blame. */
+  /** Brings a resource to what the snapshot wants. What fails is tried again. */
   open(key: string): Promise<void> {
-    return this.#inTurn(key, () => this.#bringWhole(key));
+    return this.#inTurn(key, () => this.#bringWhole(key, this.#around.wantedOf(key)));
   }
 
   /** Changes a resource. Rejects if it is as before, or is not known; `inspect` then says which. */
@@ -110,9 +115,10 @@ export class Keeper {
    * @throws Error while nobody knows
    */
   async isInPlace(effect: ResourceEffect, key: string): Promise<boolean> {
-    const trial = this.#trials.get(key)?.what;
-    if (trial === 'start' && deedOf(effect) === 'start') return true;
     this.#assertKnown(key);
+    const deed = deedOf(effect);
+    // What is tried is wanted, and can be there at any time.
+    if (this.#trials.has(key) && (deed === 'start' || deed === 'stop')) return deed === 'start';
     const known = this.#known.get(key);
     const seen = await this.#read(key, known);
     // Somebody may have begun to change it.
@@ -133,7 +139,7 @@ export class Keeper {
     );
   }
 
-  async #change({ key, wanted, base, starts, signal }: Change): Promise<void> {
+  async #change({ key, wanted, base, starts, signal, onMade }: Change): Promise<void> {
     if (signal.aborted) throw new EffectRefusedError('The deadline has passed before the gateway was asked.');
     const isTried = this.#trials.get(key)?.what === 'start';
     // A service that cannot start keeps the rest of its settings, and is tried with the new ones.
@@ -141,47 +147,47 @@ export class Keeper {
     try {
       const goal = starts ? wanted : held(wanted);
       await this.#bring(key, goal, signal);
-      if (goal === wanted) this.#endTrial(key);
+      if (goal === wanted) this.#endTrial(key, wanted);
+      onMade();
     } catch (error) {
-      await this.#putBack(key, held(base));
-      throw asRefusal(error);
+      throw (await this.#putBack(key, base, held(base))) ? asRefusal(error) : unclear(key, error);
     }
   }
 
-  /** Brings a resource back. If that fails too, goes on with that. */
-  async #putBack(key: string, base: AnyWanted | undefined): Promise<void> {
+  /** Brings a resource back, as far as that goes. If that fails too, goes on with that, and gives `false`. */
+  async #putBack(key: string, base: AnyWanted | undefined, goal: AnyWanted | undefined): Promise<boolean> {
     try {
-      await this.#inTime((signal) => this.#bring(key, base, signal));
-      if (this.#trials.get(key)?.what === 'whole') this.#endTrial(key);
+      await this.#inTime((signal) => this.#bring(key, goal, signal));
+      if (goal === base) this.#endTrial(key, base);
+      return true;
     } catch (error) {
       this.#around.onError(error);
-      this.#try(key, 'whole');
+      this.#try(key, 'whole', base);
+      return false;
     }
   }
 
-  /** Brings a resource to what the snapshot wants, stopped if it cannot start. */
-  async #bringWhole(key: string): Promise<void> {
-    const { wantedOf, report, onError } = this.#around;
-    const wanted = wantedOf(key);
-    const hasFailed = this.#failed.has(key);
+  /** Brings a resource to what is wanted, stopped if it cannot start. */
+  async #bringWhole(key: string, wanted: AnyWanted | undefined): Promise<void> {
+    const { report, onError } = this.#around;
     try {
       await this.#inTime((signal) => this.#bring(key, wanted, signal));
-      this.#endTrial(key);
-      if (hasFailed && wanted?.['state'] === 'started') report(key);
+      this.#endTrial(key, wanted);
     } catch (error) {
       const stop = stopped(wanted);
       if (stop === wanted) {
-        this.#try(key, 'whole');
-        throw error;
+        onError(error);
+        this.#try(key, 'whole', wanted);
+        return;
       }
       this.#failed.add(key);
       report(key, reasonOf(error, onError));
       try {
         await this.#inTime((signal) => this.#bring(key, stop, signal));
-        this.#try(key, 'start');
+        this.#try(key, 'start', wanted);
       } catch (second) {
         onError(second);
-        this.#try(key, 'whole');
+        this.#try(key, 'whole', wanted);
       }
     }
   }
@@ -207,37 +213,40 @@ export class Keeper {
     return `${this.form.kind}s.${member}`;
   }
 
-  #try(key: string, what: Trial): void {
+  #try(key: string, what: Trial['what'], base: AnyWanted | undefined): void {
     const running = this.#trials.get(key);
     if (running !== undefined) {
-      running.what = what;
+      Object.assign(running, { what, base });
       return;
     }
-    const trial = { what, end: new AbortController() };
+    const trial = { what, base, end: new AbortController() };
     this.#trials.set(key, trial);
-    void this.#goOn(key, trial.end.signal);
+    void this.#goOn(key, trial);
   }
 
-  async #goOn(key: string, end: AbortSignal): Promise<void> {
-    const { clock, isHeld, onError } = this.#around;
-    let pause = pauses.first;
-    for (;;) {
+  async #goOn(key: string, trial: Trial): Promise<void> {
+    const { clock, onError } = this.#around;
+    const end = trial.end.signal;
+    for (let pause = pauses.first; ; pause = Math.min(2 * pause, pauses.longest)) {
       await clock.sleep(pause, end, { keepAlive: false });
       if (end.aborted) return;
-      // A command goes first, and its settlement: only then the snapshot shows what is wanted.
-      const tried = this.#inTurn(key, async () => {
-        if (!end.aborted && !isHeld(key)) await this.#bringWhole(key);
-      });
-      await tried.catch(onError);
-      if (isHeld(key)) continue;
-      pause = Math.min(2 * pause, pauses.longest);
+      await this.#inTurn(key, () => this.#tryAgain(key, trial)).catch(onError);
     }
   }
 
-  #endTrial(key: string): void {
+  /** A command goes first, and its settlement: only then the snapshot shows what is wanted. */
+  async #tryAgain(key: string, { what, base, end }: Trial): Promise<void> {
+    const { isHeld, wantedOf } = this.#around;
+    if (end.signal.aborted) return;
+    if (!isHeld(key)) await this.#bringWhole(key, wantedOf(key));
+    else if (what === 'whole') await this.#bringWhole(key, base);
+  }
+
+  /** A resource is as wanted: nothing is tried any more. */
+  #endTrial(key: string, wanted: AnyWanted | undefined): void {
     this.#trials.get(key)?.end.abort();
     this.#trials.delete(key);
-    this.#failed.delete(key);
+    if (wanted?.['state'] === 'started' && this.#failed.delete(key)) this.#around.report(key);
   }
 
   /** Does one work at a time for each resource. */
@@ -298,6 +307,13 @@ function stopped(wanted: AnyWanted | undefined): AnyWanted | undefined {
 /** The error that the interface gets: the client gets the words of what the system or the gateway has refused. */
 function asRefusal(error: unknown): unknown {
   return isOfSystem(error) ? new EffectRefusedError(`${error.message}.`) : error;
+}
+
+/** The error of a change that has failed and is not put back: nobody knows what there is. */
+function unclear(key: string, cause: unknown): Error {
+  return new Error(`The change of "${key}" has failed, and so has the way back, which is tried again.`, {
+    cause,
+  });
 }
 
 /** Why something does not start, for an operator. */

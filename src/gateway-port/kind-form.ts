@@ -173,7 +173,7 @@ export class KindForm {
     const deed = deedOf(effect);
     if (deed === 'delete') return seen === undefined;
     if (seen === undefined) return false;
-    if (deed === 'stop') return seen['state'] === 'stopped' && isSame('', seen['listening'], []);
+    if (deed === 'stop') return seen['state'] === 'stopped' && isSame('', seen['listening'] ?? [], []);
     if (deed === 'start') return known !== undefined && this.#isStarted({ ...known, state: 'started' }, seen);
     return deed === 'create' ? this.#isDefined(effect, known, seen) : this.#isUpdated(effect, known, seen);
   }

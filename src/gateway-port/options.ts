@@ -237,10 +237,10 @@ export type GatewayPortOptions<
  */
 export interface OpenedGatewayPort extends GatewayPort, AsyncDisposable {
   /**
-   * Brings the gateway to the snapshot: each server, filter, monitor and service. What cannot start is reported as
-   * failed, and tried again after 1 to 30 seconds.
+   * Brings the gateway to the snapshot: each server, filter, monitor and service. What fails is tried again after 1 to
+   * 30 seconds, and what cannot start is reported as failed.
    *
-   * @throws Error if the snapshot has what the gateway does not use, or if a server or filter cannot be brought there
+   * @throws Error if the snapshot has what the gateway does not use
    */
   open(admin: Admin): Promise<void>;
   /** Sends reports to the interface. Does nothing before `open`. */

@@ -2,7 +2,7 @@
  * The keeper of a kind: has a gateway brought to what is wanted, one call at a time for each resource, and knows how
  * far that has come. What has failed is put back; what cannot start, or be put back, is tried again.
  */
-import { EffectRefusedError } from '../ports/port-error.ts';
+import { EffectRefusedError, isEffectRefusal } from '../ports/port-error.ts';
 import type { Clock } from '../ports/port.ts';
 import {
   deedOf,
@@ -318,11 +318,11 @@ function unclear(key: string, cause: unknown): Error {
 
 /** Why something does not start, for an operator. */
 function reasonOf(error: unknown, onError: (error: unknown) => void): string {
-  if (isOfSystem(error) || error instanceof EffectRefusedError) return error.message;
+  if (isOfSystem(error) || isEffectRefusal(error)) return error.message;
   onError(error);
   return 'The gateway cannot start it. The log of the gateway says why.';
 }
 
 function isOfSystem(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error;
+  return typeof error === 'object' && error !== null && 'syscall' in error;
 }

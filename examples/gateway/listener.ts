@@ -1,4 +1,4 @@
-/** The listeners of one service. They open and close together; connected clients continue after a close. */
+/** The listeners of one service. Connected clients continue when a listener closes. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
@@ -9,69 +9,42 @@ import { placeAt, placeOf } from './place.ts';
 export type Listeners = ReturnType<typeof createListeners>;
 
 /** @param gateway - the number of the gateway among those of the machine */
-export function createListeners(
-  declared: readonly Listener[],
-  onClient: (client: Socket) => void,
-  gateway = 0,
-) {
-  const listeners = new Map(declared.map((listener) => [listener.name, listener]));
+export function createListeners(onClient: (client: Socket) => void, gateway = 0) {
   const servers = new Map<string, Server>();
-  let isOpen = false;
-  /** Closes the listeners. New clients are refused as soon as `close` returns. */
-  const close = (): void => {
-    for (const server of servers.values()) server.close();
-    servers.clear();
-    isOpen = false;
-  };
-  /** Opens all listeners or none; rejects with {@link EffectRefusedError} if a listener cannot open. */
-  const open = async (): Promise<void> => {
-    if (isOpen) return;
-    try {
-      for (const [name, listener] of listeners) servers.set(name, await listen(listener, onClient, gateway));
-      isOpen = true;
-    } catch (error) {
-      close();
-      throw error;
-    }
-  };
-  /** Adds a listener, which opens if the others are open; rejects as `open`. */
-  const add = async (listener: Listener): Promise<void> => {
-    if (listeners.has(listener.name)) return;
-    if (isOpen) servers.set(listener.name, await listen(listener, onClient, gateway));
-    listeners.set(listener.name, listener);
-  };
-  const remove = (name: string): void => {
-    servers.get(name)?.close();
-    servers.delete(name);
-    listeners.delete(name);
-  };
-  /** Whether there is such a listener: one of the name at another place is another one. */
-  const has = ({ name, address, port }: Listener): boolean => {
-    const known = listeners.get(name);
-    return known?.address === address && known.port === port;
-  };
   return {
-    open,
-    close,
-    add,
-    remove,
-    isOpen: () => isOpen,
-    has,
-    knows: (name: string) => listeners.has(name),
+    /** Opens the given listeners, and closes all others. New clients are refused as soon as a listener is closed. */
+    async bring(
+      wanted: readonly (Listener & { readonly key: string })[],
+      signal: AbortSignal,
+    ): Promise<void> {
+      for (const [key, server] of servers) {
+        if (wanted.some((each) => each.key === key)) continue;
+        server.close();
+        servers.delete(key);
+      }
+      for (const listener of wanted) {
+        if (servers.has(listener.key)) continue;
+        const server = createServer({ noDelay: true, keepAlive: true }, onClient);
+        servers.set(listener.key, server);
+        await listen(server, listener, gateway, signal);
+      }
+    },
+    /** The keys of those that are open. */
+    open: () => [...servers].filter(([, { listening }]) => listening).map(([key]) => key),
   };
 }
 
 async function listen(
+  server: Server,
   listener: Listener,
-  onClient: (client: Socket) => void,
   gateway: number,
-): Promise<Server> {
-  const server = createServer({ noDelay: true, keepAlive: true }, onClient);
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await once(server.listen(placeOf(placeAt(listener, gateway))), 'listening');
+    await once(server.listen(placeOf(placeAt(listener, gateway))), 'listening', { signal });
   } catch (error) {
     throw new EffectRefusedError(`The listener "${listener.name}" cannot open: ${(error as Error).message}.`);
   }
   // For example too many open files: one client is lost, but the listener continues.
-  return server.on('error', console.error);
+  server.on('error', console.error);
 }

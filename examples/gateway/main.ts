@@ -85,7 +85,15 @@ async function run(
     const gateway = new Gateway();
     const observe = { onError: createTeller(given) };
     const admin = await openInterface(
-      { snapshot, gateway, veto, foresee: gateway.foresee, ...identity, access: { allowedHosts }, observe },
+      {
+        snapshot,
+        gateway: gateway.port,
+        veto,
+        foresee: gateway.foresee,
+        ...identity,
+        access: { allowedHosts },
+        observe,
+      },
       store,
     );
     closers.push(() => admin.close());

@@ -2,15 +2,17 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-import type { Admin, MonitorSettings, Server } from 'gateway-admin-core';
+import type { Admin, MonitorSettings, Server, Snapshot } from 'gateway-admin-core';
 
 import { placeOf } from './place.ts';
-import { serversAt } from './router.ts';
 
 export type RunningMonitor = ReturnType<typeof runMonitor>;
 
+/** The settings that a monitor has. Its servers are keys. */
+type Settings = Pick<MonitorSettings, 'servers' | 'monitor_interval' | 'connect_timeout'>;
+
 /** Starts probing. To change the settings, stop this monitor and start another one. */
-export function runMonitor(admin: Admin, settings: MonitorSettings) {
+export function runMonitor(admin: Admin, settings: Settings) {
   const probes = new Map<string, Socket>();
   let isStopped = false;
 
@@ -33,7 +35,7 @@ export function runMonitor(admin: Admin, settings: MonitorSettings) {
     admin.report({ type: 'server.reported', server: name, ...seen });
   }
 
-  const round = () => Promise.all(serversAt(admin.snapshot, settings.servers).map(probe));
+  const round = () => Promise.all(serversOf(admin.snapshot, settings.servers).map(probe));
   const timer = setInterval(() => void round(), settings.monitor_interval);
   /** Stops probing and reporting. */
   const stop = (): void => {
@@ -41,7 +43,11 @@ export function runMonitor(admin: Admin, settings: MonitorSettings) {
     clearInterval(timer);
     for (const socket of probes.values()) socket.destroy(new Error('Stopped'));
   };
-  return { settings, firstRound: round(), stop };
+  return { firstRound: round(), stop };
+}
+
+function serversOf({ servers }: Snapshot, keys: readonly string[]): readonly Server[] {
+  return keys.flatMap((key) => servers.find(key) ?? []);
 }
 
 /** The errors of a name with several addresses come as one error without a message. */

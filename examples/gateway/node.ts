@@ -77,7 +77,7 @@ async function run(assignment: Assignment, signal: AbortSignal): Promise<void> {
       ...(environment === undefined ? {} : { environment }),
       store: await openPostgresStore({ hosts, database: 'postgres', user: 'postgres' }),
       snapshot: createSnapshot(document),
-      gateway,
+      gateway: gateway.port,
       veto,
       foresee: gateway.foresee,
       access: { allowedHosts, authenticate: createBasicAuthentication({ openUntilFirstUser: true }) },

@@ -263,7 +263,9 @@ class DesiredStatePort implements OpenedGatewayPort {
     }
     if (effect.type === 'sessions.close') return !effect.sessions.some((each) => this.#find(each));
     if (effect.type === 'connections.close') return this.#openOf(effect).length === 0;
-    return this.#isFlushed;
+    // A later version can have further types.
+    const { type }: { readonly type: string } = effect;
+    return type === 'logs.flush' && this.#isFlushed;
   }
 
   async #flush({ signal }: EffectContext): Promise<void> {

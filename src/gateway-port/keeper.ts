@@ -285,12 +285,8 @@ export class Keeper {
   }
 }
 
-/**
- * The error of an `apply` of the gateway that has not settled although its signal has aborted.
- *
- * @internal
- */
-export class ApplyUnsettledError extends Error {
+/** The error of an `apply` of the gateway that has not settled although its signal has aborted. */
+class ApplyUnsettledError extends Error {
   readonly code = 'apply-unsettled';
 
   constructor(call: string, key: string) {

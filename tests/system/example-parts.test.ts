@@ -214,7 +214,7 @@ describe('a session of the example gateway', () => {
       ],
     });
     gateway = new Gateway();
-    const admin = createAdmin({ snapshot: createSnapshot(document), gateway });
+    const admin = createAdmin({ snapshot: createSnapshot(document), gateway: gateway.port });
     admin.report({ type: 'server.reported', server: 'one', status: ['running'] });
     await gateway.open(admin);
     return { admin, port: document.services?.[0]?.listeners?.[0]?.port ?? 0 };
@@ -234,9 +234,10 @@ describe('a session of the example gateway', () => {
     // After a timer, the query arrives before the closed connection says that it is closed.
     await sleep(1);
     const answer = client.ask('Q\0\0\0\x0Dselect 1\0');
-    const closing = gateway.apply({
-      ...{ type: 'connections.close', resource: '/servers/one', server: 'one', connections },
-    });
+    const closing = gateway.port.apply(
+      { type: 'connections.close', resource: '/servers/one', server: 'one', connections },
+      { commandId: 'c-1', signal: new AbortController().signal },
+    );
     expect(await answer).toContain('57P01');
     await closing;
   });

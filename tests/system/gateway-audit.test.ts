@@ -12,6 +12,7 @@ import {
   type GatewayDocument,
   type Service,
 } from 'gateway-admin-core';
+import type { OpenedGatewayPort } from 'gateway-admin-core/gateway-port';
 import { gatewayAudits, type AuditClient, type GatewayAudit } from 'gateway-admin-core/testing';
 
 import { startingDocument } from '../../examples/gateway/document.ts';
@@ -23,6 +24,8 @@ import { connectSocket, startup } from './socket-client.ts';
 const ready = 'Z\0\0\0\x05I';
 
 const servers: Server[] = [];
+
+const context = { commandId: 'c-1', signal: new AbortController().signal };
 
 /** Opens a server that is ready for a query after anything that it is sent. */
 async function openServer(): Promise<number> {
@@ -67,10 +70,10 @@ async function auditedDocument(): Promise<GatewayDocument> {
   });
 }
 
-async function open(admin: Admin): Promise<Gateway & AsyncDisposable> {
+async function open(admin: Admin): Promise<OpenedGatewayPort> {
   const gateway = new Gateway();
   await gateway.open(admin);
-  return Object.assign(gateway, { [Symbol.asyncDispose]: () => gateway.close() });
+  return gateway.port;
 }
 
 /** Connects a client that is at rest: it has an answer. */
@@ -109,26 +112,26 @@ it('the example gateway passes the audits of gateways', async () => {
 it('the example gateway refuses a parameter that its filter does not have, also without its veto', async () => {
   const snapshot = createSnapshot({ filters: [{ name: 'Log', module: 'statementlog' }] });
   const gateway = new Gateway();
-  await gateway.open(createAdmin({ snapshot, gateway }));
+  await gateway.open(createAdmin({ snapshot, gateway: gateway.port }));
   const patch = (path: string) => patchFilter(snapshot, 'Log', [{ op: 'add', path, value: 'a' }], { now: 0 });
   const [match, other] = ['/parameters/match', '/parameters/exclude'].map((path) => {
     const decision = patch(path);
     return decision.outcome === 'accepted' ? decision.effects : [];
   });
-  for (const effect of match ?? []) await gateway.apply(effect);
+  for (const effect of match ?? []) await gateway.port.apply(effect, context);
   expect(other).toHaveLength(1);
   for (const effect of other ?? [])
-    await expect(gateway.apply(effect)).rejects.toThrow(
-      'The filter has no parameter "exclude". It has match.',
+    await expect(gateway.port.apply(effect, context)).rejects.toThrow(
+      'parameters/exclude: the filters of this gateway have one parameter, "match": {"value": TEXT}.',
     );
   await gateway.close();
 });
 
 it('the example gateway refuses an effect that it does not know, and does not say that the effect is in place', async () => {
   const gateway = new Gateway();
-  await gateway.open(createAdmin({ snapshot: createSnapshot({}), gateway }));
+  await gateway.open(createAdmin({ snapshot: createSnapshot({}), gateway: gateway.port }));
   const unknown = { type: 'service.pause', resource: '/services/S', service: 's' } as unknown as Effect;
-  await expect(gateway.apply(unknown)).rejects.toThrow('This gateway cannot do service.pause.');
-  expect(await gateway.inspect(unknown)).toBe('not-in-place');
+  await expect(gateway.port.apply(unknown, context)).rejects.toThrow('This gateway cannot do service.pause.');
+  expect(await gateway.port.inspect(unknown, context)).toBe('not-in-place');
   await gateway.close();
 });

@@ -336,7 +336,7 @@ describe('a setting that the example gateway does not have', () => {
     const gateway = await start();
     const targets = ['/services/S', '/monitors/one', '/filters/Log'];
     const before = await Promise.all(targets.map(gateway.get));
-    for (const [target, name, value, detail = `This gateway has no ${name} here.`] of [
+    for (const [target, name, value, detail = `This gateway does not use ${name} of a `] of [
       ['/services/S', 'password', 'correct horse'],
       ['/services/S', 'root_user', true],
       ['/services/S', 'strip_db_esc', true],
@@ -344,7 +344,12 @@ describe('a setting that the example gateway does not have', () => {
       ['/services/S', 'weightby', 'power', 'No server of the service has a parameter "power".'],
       ['/monitors/one', 'read_timeout', 7],
       ['/monitors/one', 'write_timeout', 7],
-      ['/filters/Log', 'parameters/exclude', 'select', 'The filter has no parameter "exclude".'],
+      [
+        '/filters/Log',
+        'parameters/exclude',
+        'select',
+        '/parameters/exclude: the filters of this gateway have one parameter, "match"',
+      ],
     ] as const) {
       const body = { code: 'host-setting-unsupported', detail: expect.stringContaining(detail) };
       const patch = [{ op: 'add', path: `/${name}`, value }];
@@ -369,7 +374,7 @@ describe('a setting that the example gateway does not have', () => {
       [
         '/services/S/listeners',
         { ...place, protocol: 'mysql' },
-        '/protocol: this gateway has one protocol, "postgresql".',
+        '/listeners/1/protocol: this gateway has one protocol, "postgresql".',
       ],
       [
         '/servers',
@@ -379,7 +384,7 @@ describe('a setting that the example gateway does not have', () => {
       [
         '/monitors',
         { module: 'tcpmon', parameters: { user: 'ada' } },
-        '/parameters/user: the monitor of this gateway has no parameters.',
+        'This gateway does not use parameters of a monitor. It uses servers, monitor_interval, connect_timeout.',
       ],
       ['/filters', { module: 'tee' }, '/module: this gateway has one filter module, "statementlog".'],
     ] as const) {

@@ -104,6 +104,7 @@ const reportsMs = { longest: 1000, pause: 10 };
 
 class DesiredStatePort implements OpenedGatewayPort {
   readonly supports: NonNullable<OpenedGatewayPort['supports']>;
+  readonly sessionsEnd: boolean;
   readonly telemetry?: Telemetry;
   readonly #options: AnyOptions;
   readonly #keepers: ReadonlyMap<Kind, Keeper>;
@@ -122,6 +123,7 @@ class DesiredStatePort implements OpenedGatewayPort {
     this.supports = options.services.fields.includes('drain')
       ? ['create', 'delete', 'drain']
       : ['create', 'delete'];
+    this.sessionsEnd = options.sessionsEnd === true;
     if (options.telemetry !== undefined) this.telemetry = options.telemetry;
     this.#keepers = new Map(
       kinds.flatMap((kind) => {

@@ -68,6 +68,12 @@ export interface GatewayPort {
    * because each undoes the other.
    */
   readonly supports?: readonly ('create' | 'delete' | 'drain')[];
+  /**
+   * Whether a session ends with its connection to a server, as in a proxy that only carries bytes. To close a
+   * connection is then to close its session: plans and answers count it so. If left out, sessions go on without a
+   * connection.
+   */
+  readonly sessionsEnd?: boolean;
   /** Live figures, which override the stored figures in responses. */
   readonly telemetry?: Telemetry;
   /** What this gateway can never have; asked before the `veto` of the options, and in the same way. */

@@ -86,6 +86,7 @@ const options: Checks<AdminOptions> = {
   gateway: port<GatewayPort>(['apply', 'inspect'], {
     telemetry: optional(assertTelemetry),
     supports: optional(assertSupports),
+    sessionsEnd: optional(option(isBoolean, 'true or false')),
     veto: hook,
   }),
   clock: optional(port<Clock>(['now', 'sleep'], { monotonic: hook })),

@@ -10,6 +10,7 @@ import {
   type Admin,
   type Effect,
   type GatewayDocument,
+  type Server as AdminServer,
   type Service,
 } from 'gateway-admin-core';
 import type { OpenedGatewayPort } from 'gateway-admin-core/gateway-port';
@@ -52,7 +53,7 @@ async function auditedDocument(): Promise<GatewayDocument> {
   const monitor = {
     module: 'tcpmon',
     servers: ['/servers/one', '/servers/two'],
-    monitor_interval: 3_600_000,
+    monitor_interval: 200,
   };
   return startingDocument({
     servers: ['one', 'two', 'spare'].map((name, index) => ({ name, ...place, port: ports[index % 2] ?? 0 })),
@@ -76,6 +77,15 @@ async function open(admin: Admin): Promise<OpenedGatewayPort> {
   return gateway.port;
 }
 
+/** Closes the port of a server. */
+function interrupt({ settings: { port } }: AdminServer): Promise<() => Promise<void>> {
+  const server = servers.find((each) => (each.address() as AddressInfo | null)?.port === port);
+  server?.close();
+  return Promise.resolve(async () => {
+    if (server !== undefined) await once(server.listen(port, '127.0.0.1'), 'listening');
+  });
+}
+
 /** Connects a client that is at rest: it has an answer. */
 async function connect({ listeners: [listener] }: Service): Promise<AuditClient> {
   const { ask, closed, close } = await connectSocket(listener?.port ?? 0);
@@ -91,7 +101,7 @@ beforeAll(async () => {
   // In its own process, Jest replaces the method by a function that never calls the callback. The example waits for it.
   const write = Writable.prototype.write.bind(process.stdout) as typeof process.stdout.write;
   jest.spyOn(process.stdout, 'write').mockImplementation(write);
-  audits = gatewayAudits(await auditedDocument(), open, { connect });
+  audits = gatewayAudits(await auditedDocument(), open, { connect, interrupt });
 });
 
 afterAll(() => {

@@ -2,6 +2,7 @@
  * Flights: all that is known about one command in flight, from its decision to its last settlement. A flight is a row
  * of the table in `turn.ts`; it writes the intent and the settlements of its command, and gives the answer 504.
  */
+import type { GatewayPort } from '../../ports/port.ts';
 import type { Accepted } from '../../core/decision.ts';
 import { isOn } from '../../resources/connection.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
@@ -205,7 +206,7 @@ export class Flight {
    * answer to a command whose effects are all done says the number.
    */
   countClosing(effect: Effect): void {
-    const { sessions, connections } = closingOf(effect, this.runtime.present());
+    const { sessions, connections } = closingOf(effect, this.runtime.present(), this.runtime.gateway);
     this.closed.sessions += sessions;
     this.closed.connections += connections;
   }
@@ -355,16 +356,23 @@ export class Flight {
 }
 
 /** The sessions and connections that are open, and that an effect closes. */
-function closingOf(effect: Effect, { sessions: table }: Snapshot): Closed {
+function closingOf(
+  effect: Effect,
+  { sessions: table }: Snapshot,
+  { sessionsEnd }: Pick<GatewayPort, 'sessionsEnd'>,
+): Closed {
+  let ids: readonly number[] = [];
   if (effect.type === 'connections.close') {
     const open = effect.connections.filter((each) => isOn(effect.server, each, table));
-    return { sessions: 0, connections: open.length };
-  }
-  if (effect.type !== 'sessions.close') return { sessions: 0, connections: 0 };
-  const open = effect.sessions.filter(({ id, connected }) => table.find(id)?.connected === connected);
+    if (sessionsEnd !== true) return { sessions: 0, connections: open.length };
+    ids = [...new Set(open.map(({ session }) => session))];
+  } else if (effect.type === 'sessions.close')
+    ids = effect.sessions
+      .filter(({ id, connected }) => table.find(id)?.connected === connected)
+      .map(({ id }) => id);
   return {
-    sessions: open.length,
-    connections: open.reduce((sum, { id }) => sum + table.countConnections(id), 0),
+    sessions: ids.length,
+    connections: ids.reduce((sum, id) => sum + table.countConnections(id), 0),
   };
 }
 

@@ -200,7 +200,8 @@ export class Writer {
       this.#turns.refuseUnknown(resources) ?? coordinator?.refusalFor(resources, request.restsOn ?? []);
     if (held !== undefined) return { outcome: 'refused', problem: held.problem };
     const where = coordinator === undefined ? '' : ' at this node';
-    return yield* planning(decision, planned, { snapshot, life, context, foresee, where });
+    const sessionsEnd = this.#ground.gateway.sessionsEnd === true;
+    return yield* planning(decision, planned, { snapshot, life, context, foresee, sessionsEnd, where });
   }
 
   /**

@@ -120,6 +120,8 @@ interface PlanScope {
   /** The context of the decision. */
   readonly context: Context;
   readonly foresee: GuardedForesee;
+  /** Whether a session ends with its connection. */
+  readonly sessionsEnd: boolean;
   /** Where the numbers of notes are counted; see {@link notesOf}. */
   readonly where: string;
 }
@@ -133,11 +135,11 @@ interface PlanScope {
 export function* planning(
   decision: Decision,
   { digits, validatorIn, notes = [] }: Planned,
-  { snapshot, life, context, foresee, where }: PlanScope,
+  { snapshot, life, context, foresee, sessionsEnd, where }: PlanScope,
 ): Generator<undefined, Plan> {
   if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
   const changes: EventsAndEffects<AdminEvent, Effect> = decision.outcome === 'accepted' ? decision : nothing;
-  const shown = yield* shownOf(changes, snapshot, context);
+  const shown = yield* shownOf(changes, snapshot, context, sessionsEnd);
   const { events, effects, batches, closes, stays } = shown;
   const outcome = events.length === 0 ? 'unchanged' : decision.outcome;
   const patch = firstShown(changes.events).flatMap((event) =>
@@ -163,7 +165,12 @@ export function* planning(
       ...(decision.notes ?? []),
       ...(decision.outcome === 'unchanged'
         ? []
-        : [...notesOf(shown, snapshot, where), ...(foresee(decision, snapshot) ?? mayCloseNotes(events))]),
+        : [
+            ...notesOf(shown, snapshot, where).filter(
+              ({ code }) => !sessionsEnd || code !== 'sessions-lose-connection',
+            ),
+            ...(foresee(decision, snapshot) ?? mayCloseNotes(events)),
+          ]),
     ]),
   };
 }
@@ -224,8 +231,9 @@ function* shownOf(
   { events, effects, closing }: EventsAndEffects<AdminEvent, Effect>,
   snapshot: Snapshot,
   { idleOf }: Context,
+  sessionsEnd: boolean,
 ): Generator<undefined, Shown> {
-  const footprint = new Footprint(snapshot);
+  const footprint = new Footprint(snapshot, sessionsEnd);
   footprint.add(effects);
   const { closes, stays } = footprint;
   if (closing === undefined) return { events, effects, batches: 0, closes, stays };
@@ -293,13 +301,15 @@ function cut(change: AdminEvent | Effect): object {
 class Footprint {
   readonly closes = { sessions: 0, connections: 0 };
   readonly stays = { sessions: 0 };
+  readonly #sessionsEnd: boolean;
   readonly #table: IndexedSessionTable;
   /** The keys of the services that the effects stop. */
   readonly #stopped = new Set<string>();
   /** The sessions that the effects cut off from a server. */
   readonly #cut = new Set<number>();
 
-  constructor(snapshot: Snapshot) {
+  constructor(snapshot: Snapshot, sessionsEnd: boolean) {
+    this.#sessionsEnd = sessionsEnd;
     this.#table = sessionsOf(snapshot);
   }
 
@@ -315,6 +325,11 @@ class Footprint {
       }
       if (effect.type === 'sessions.close') for (const { id } of effect.sessions) closed.add(id);
       if (effect.type !== 'connections.close') continue;
+      if (this.#sessionsEnd) {
+        for (const { session } of effect.connections) if (!this.#cut.has(session)) closed.add(session);
+        for (const { session } of effect.connections) this.#cut.add(session);
+        continue;
+      }
       this.closes.connections += effect.connections.length;
       for (const { session } of effect.connections) if (!this.#cut.has(session)) cutting.add(session);
     }
@@ -343,6 +358,10 @@ class Footprint {
     const key = nameKey(String(where['server']));
     const all = this.#stopped.size === 0 ? [] : table.rangeOfServer(key, 0, Infinity);
     this.closes.connections += table.countOfServer(key);
+    if (this.#sessionsEnd) {
+      this.closes.sessions += table.countSessionsOfServer(key);
+      return;
+    }
     this.stays.sessions +=
       table.countSessionsOfServer(key) - all.filter((each) => this.#isStopped(each)).length;
   }

@@ -20,6 +20,7 @@ import {
   type Context,
   type Decision,
   type Effect,
+  type EffectOf,
   type Operation,
   type ServerStatusWord,
   type Session,
@@ -27,6 +28,7 @@ import {
   type Transition,
 } from '../../index.ts';
 import { formatPointer, type Json } from '../../json/index.ts';
+import type { SessionIdentity } from './audited-gateway.ts';
 
 /** An effect to audit, and the related effects that the audits need. @internal */
 export interface AuditedEffect {
@@ -37,8 +39,12 @@ export interface AuditedEffect {
   readonly start?: Effect | undefined;
   /** The effect that undoes `effect`. */
   readonly inverse?: Effect | undefined;
-  /** A later change of other settings of the same resource. */
-  readonly later?: Effect | undefined;
+  /** Later changes of other settings of the same resource. */
+  readonly later?: readonly Effect[];
+  /** Effects that change nothing, because the definition of `effect` has these settings. */
+  readonly defined?: readonly Effect[];
+  /** The sessions that `effect` ends. */
+  readonly ends?: readonly SessionIdentity[];
   /** The same effect on sessions that are closed and whose ids were reused by the sessions of `effect`. */
   readonly gone?: Effect | undefined;
   /** The same effect on the same connections, if they were on another server. */
@@ -58,15 +64,15 @@ const maxSessions = 100;
 export type AuditedEffects = (only?: Effect['type']) => readonly AuditedEffect[];
 
 /**
- * Gives the effects that transitions on a snapshot ask for. A source decides its effects when a law asks for one of
- * their types, and only once: few laws look at other types.
+ * Gives the effects that transitions on a snapshot ask for; `sessionsEnd` is that of the gateway. A source decides its
+ * effects when a law asks for one of their types, and only once: few laws look at other types.
  *
  * @internal
  */
-export function auditedEffectsIn(snapshot: Snapshot): AuditedEffects {
+export function auditedEffectsIn(snapshot: Snapshot, sessionsEnd = false): AuditedEffects {
   const known = new Map<Source, readonly AuditedEffect[]>();
   const decided = (source: Source): readonly AuditedEffect[] => {
-    const effects = known.get(source) ?? source.effects(snapshot);
+    const effects = known.get(source) ?? source.effects(snapshot, sessionsEnd);
     known.set(source, effects);
     return effects;
   };
@@ -94,12 +100,13 @@ function membershipEffects(snapshot: Snapshot, deletion: Transition): readonly A
   const creations = reversibleEffect(next, [revert(event)]).map((audited): AuditedEffect => {
     const { effect, settlements = [] } = audited;
     const known = new Map([...settlements, [first, deletion] as const]);
-    if (effect.type !== 'service.create') return { ...audited, first, settlements: known };
+    const defined = definedSettings(snapshot, effect);
+    if (effect.type !== 'service.create') return { ...audited, first, settlements: known, defined };
     const starting: Transition = (now, within) => startService(now, effect.service, within);
     // The start of a service that drains ends the drain first.
     const start = effectsOf(starting(snapshot, context)).find(({ type }) => type === 'service.start');
     if (start !== undefined) known.set(start, starting);
-    return { ...audited, first, start, settlements: known };
+    return { ...audited, first, start, settlements: known, defined };
   });
   return [...reversibleEffect(snapshot, [deletion]), ...creations];
 }
@@ -121,7 +128,29 @@ function listenerDeletions({ services }: Snapshot): readonly Transition[] {
   );
 }
 
-function reversibleEffect(snapshot: Snapshot, [transition, later]: Transitions): readonly AuditedEffect[] {
+/** Updates that lead to what a resource has, from what it does not have. */
+function definedSettings(snapshot: Snapshot, effect: Effect): readonly Effect[] {
+  const [kind = ''] = effect.type.split('.');
+  // A gateway need not have the settings of a monitor, which all have defaults.
+  if (!(kind in samples) || kind === 'monitor') return [];
+  const { [kind as 'service']: key } = effect as EffectOf<'service.create'>;
+  const thing = [...snapshot[`${kind as 'service'}s`]].find((each) => each.key === key);
+  // The sample takes resources of its kind. The compiler cannot derive that from the kind.
+  const sample = samples[kind as keyof typeof samples] as (resource: unknown) => Transitions;
+  return sample(thing).flatMap((transition) => {
+    const decision = transition(snapshot, context);
+    const [event] = decision.outcome === 'accepted' ? decision.events : [];
+    if (event === undefined || decision.outcome !== 'accepted') return [];
+    const back = effectsOf(revert(event)(decision.next, context));
+    // What the definition does not have says nothing about a gateway that does not know the setting.
+    return back.filter((each) => 'to' in each && Object.values(each.to).flat().length > 0);
+  });
+}
+
+function reversibleEffect(
+  snapshot: Snapshot,
+  [transition, ...following]: Transitions,
+): readonly AuditedEffect[] {
   if (transition === undefined) return [];
   const decision = transition(snapshot, context);
   if (decision.outcome !== 'accepted') return [];
@@ -134,21 +163,34 @@ function reversibleEffect(snapshot: Snapshot, [transition, later]: Transitions):
     if (asked !== undefined) settlements.set(asked, following);
     return asked;
   };
-  return [{ effect, settlements, inverse: effectOf(revert(event)), later: later && effectOf(later) }];
+  const later = following.flatMap((each) => effectOf(each) ?? []);
+  return [{ effect, settlements, inverse: effectOf(revert(event)), later }];
 }
 
-function closingEffects(snapshot: Snapshot, effects: readonly Effect[]): readonly AuditedEffect[] {
+function closingEffects(
+  snapshot: Snapshot,
+  effects: readonly Effect[],
+  sessionsEnd: boolean,
+): readonly AuditedEffect[] {
   return effects.map((effect) => ({
     effect,
+    ends: endedBy(effect, sessionsEnd),
     gone: ofLaterSessions(effect),
     elsewhere: onAnotherServer(effect, snapshot),
-    kept: keptBy(effect, snapshot),
+    kept: keptBy(effect, snapshot, sessionsEnd),
   }));
 }
 
+/** The sessions that a closing effect ends. */
+function endedBy(effect: Effect, sessionsEnd: boolean): readonly SessionIdentity[] {
+  if (effect.type === 'sessions.close') return effect.sessions;
+  if (effect.type !== 'connections.close' || !sessionsEnd) return [];
+  return effect.connections.map(({ session, connected }) => ({ id: session, connected }));
+}
+
 /** The effects that close what another closing effect leaves open, each a single session or connection. */
-function keptBy(effect: Effect, { sessions }: Snapshot): readonly Effect[] {
-  const closedSessions = effect.type === 'sessions.close' ? effect.sessions : [];
+function keptBy(effect: Effect, { sessions }: Snapshot, sessionsEnd: boolean): readonly Effect[] {
+  const closedSessions = endedBy(effect, sessionsEnd);
   const closedConnections = effect.type === 'connections.close' ? effect.connections : [];
   if (effect.type === 'logs.flush') return [];
   const open = sessions
@@ -188,6 +230,11 @@ const samples: { readonly [Kind in KindWith<'update'>]: (resource: ResourceOf<Ki
   service: ({ name, settings }) => [
     setting(patchService, name, '/max_connection', otherThan(settings.max_connection)),
     setting(patchService, name, '/connection_timeout', otherThan(settings.connection_timeout)),
+    // The last server goes, and comes back.
+    (now, within) => {
+      const servers = settings.servers.slice(0, -1);
+      return patchService(now, name, [{ op: 'replace', path: '/servers', value: servers }], within);
+    },
   ],
   server: ({ name, settings: { state, port = 0 }, seen }) => [
     setting(patchServer, name, '/state', toggled([...state, ...seen.status])),
@@ -329,7 +376,7 @@ function onAnotherServer(effect: Effect, { servers }: Snapshot): Effect | undefi
 /** Decides the effects of some types. */
 interface Source {
   readonly types: readonly Effect['type'][];
-  readonly effects: (snapshot: Snapshot) => readonly AuditedEffect[];
+  readonly effects: (snapshot: Snapshot, sessionsEnd: boolean) => readonly AuditedEffect[];
 }
 
 /** Each row decides the effects of its types on a snapshot. The order of the rows is the order of the audits. */
@@ -346,9 +393,18 @@ const sources: readonly Source[] = [
     types: ['service.update', 'server.update'],
     effects: (now) => reversibleEffects(now, drainTransitions(now)),
   },
-  { types: ['sessions.close'], effects: (now) => closingEffects(now, sessionClosings(now)) },
-  { types: ['connections.close'], effects: (now) => closingEffects(now, connectionClosings(now)) },
-  { types: ['logs.flush'], effects: (now) => closingEffects(now, effectsOf(flushLogs(now, context))) },
+  {
+    types: ['sessions.close'],
+    effects: (now, sessionsEnd) => closingEffects(now, sessionClosings(now), sessionsEnd),
+  },
+  {
+    types: ['connections.close'],
+    effects: (now, sessionsEnd) => closingEffects(now, connectionClosings(now), sessionsEnd),
+  },
+  {
+    types: ['logs.flush'],
+    effects: (now, sessionsEnd) => closingEffects(now, effectsOf(flushLogs(now, context)), sessionsEnd),
+  },
   ...kindsOf(samples).map((kind) => ({
     types: [`${kind}.delete`, `${kind}.create`] as const,
     effects: (now: Snapshot) => deletions(now, kind).flatMap((each) => membershipEffects(now, each)),

@@ -7,6 +7,7 @@ import {
   type Admin,
   type GatewayPort,
   type HostReport,
+  type Server,
   type Service,
   type Session,
   type Snapshot,
@@ -56,6 +57,13 @@ export interface GatewayAuditOptions<Gateway extends AuditedGateway> {
    * again should do so several times a second.
    */
   readonly obstruct?: (service: Service, gateway: Gateway) => Promise<() => Promise<void>>;
+  /**
+   * Takes a server away from the gateway, for example closes its port. Resolves to the function that brings it back.
+   *
+   * With this function an audit looks whether the gateway reports that the server is gone, and that it is back, each
+   * within an interval of the monitor and a second.
+   */
+  readonly interrupt?: (server: Server, gateway: Gateway) => Promise<() => Promise<void>>;
 }
 
 /** How a host opens a gateway and connects clients. @internal */
@@ -75,6 +83,8 @@ export interface OpenedGateway {
   readonly reports: readonly HostReport[];
   /** Obstructs the start of a service; `undefined` if the host cannot. */
   readonly obstruct: ((service: Service) => Promise<() => Promise<void>>) | undefined;
+  /** Takes a server away; `undefined` if the host cannot. */
+  readonly interrupt: ((server: Server) => Promise<() => Promise<void>>) | undefined;
 }
 
 /** What tells a session from every other one. @internal */
@@ -124,7 +134,7 @@ export function clientServices({ services }: Snapshot): readonly Service[] {
 
 /** Opens a gateway with its clients, and disposes of the gateway after the check. @internal */
 export async function withGateway<Gateway extends AuditedGateway>(
-  { snapshot, open, connect, obstruct }: Host<Gateway>,
+  { snapshot, open, connect, obstruct, interrupt }: Host<Gateway>,
   check: (opened: OpenedGateway) => unknown,
 ): Promise<void> {
   // The audit calls the port itself. The interface only settles what the port has applied.
@@ -143,6 +153,7 @@ export async function withGateway<Gateway extends AuditedGateway>(
       reports,
       ...(connect === undefined ? {} : { clients: await connectClients(admin, gateway, connect) }),
       obstruct: obstruct && ((service) => obstruct(service, gateway)),
+      interrupt: interrupt && ((server) => interrupt(server, gateway)),
     });
   } finally {
     await gateway[Symbol.asyncDispose]?.();

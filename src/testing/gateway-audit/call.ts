@@ -20,6 +20,7 @@ import {
   isSame,
   patienceMs,
   pauseMs,
+  restMs,
   runs,
   type AuditClient,
   type Clients,
@@ -31,6 +32,8 @@ import {
 export interface Calls {
   /** Applies an effect, and lets the interface settle the effect. */
   readonly apply: (effect: Effect) => Promise<void>;
+  /** The same; `false` if the gateway refuses the effect. */
+  readonly applyIfTaken: (effect: Effect) => Promise<boolean>;
   /** Applies an effect, and aborts the signal during the call. */
   readonly applyAborted: (effect: Effect) => Promise<'done' | 'refused' | 'unclear'>;
   /** Applies an effect that is obstructed, and aborts the signal if the call takes long. */
@@ -56,6 +59,10 @@ export interface Calls {
   readonly applyDuringArrivals: (effect: EffectOf<'service.stop'>) => Promise<void>;
   /** Connects clients to the started services that list a server. Expects that their sessions do not use the server. */
   readonly expectAvoided: (server: string, when: string) => Promise<void>;
+  /** The listeners of a service. */
+  readonly listenersOf: (service: string) => readonly Listener[];
+  /** Expects that no status is reported of a server that this monitor alone looks at. */
+  readonly expectSilence: (monitor: string, when: string) => Promise<void>;
   /** Expects that no client was disconnected, and that the end of no session was reported. */
   readonly expectSessions: (when: string) => Promise<void>;
 }
@@ -63,13 +70,16 @@ export interface Calls {
 /** The number of clients that are on their way to a service while the service stops. */
 const arrivals = 3;
 
+/** How long the audits wait for a monitor that goes on, in milliseconds. */
+const longestSilenceMs = 1000;
+
 /** The longest pause before `inspect` is asked again because it has rejected. The pauses double. */
 const longestPauseMs = 320;
 
 /** The calls for the audit of one effect. @internal */
 export function callsFor(
   audited: AuditedEffect,
-  { admin, gateway, clients, obstruct }: OpenedGateway,
+  { admin, gateway, clients, obstruct, reports }: OpenedGateway,
 ): Calls {
   // An async function, so that an error thrown by the port becomes a rejection.
   const call: Call = async (effect, { signal }) =>
@@ -90,25 +100,22 @@ export function callsFor(
       });
       await settleOnce(effect);
     },
+    async applyIfTaken(effect) {
+      const outcome = await call(effect, new AbortController()).then(() => 'done' as const, outcomeOf);
+      if (outcome === 'done') await settleOnce(effect);
+      return outcome === 'done';
+    },
+    ...shownCalls({ admin, reports }),
     async applyAborted(effect) {
       const deadline = new AbortController();
       const done = call(effect, deadline);
       deadline.abort(new Error('The deadline for the effect has passed'));
-      const outcome = await done.then(() => 'done' as const, outcomeOf);
+      const outcome = await settledBy(done, effect);
       if (outcome === 'done') await settleOnce(effect);
       return outcome;
     },
     ...startCalls(call, { admin, obstruct }),
-    async answerOf(effect) {
-      for (let waitMs = pauseMs; waitMs <= longestPauseMs; waitMs *= 2) {
-        try {
-          return await inspect(effect);
-        } catch {
-          await systemClock.sleep(waitMs);
-        }
-      }
-      return undefined;
-    },
+    answerOf: (effect) => answerOf(() => inspect(effect)),
     async expect(effect, answer, when) {
       const seen = await inspect(effect);
       if (seen === answer) return;
@@ -124,6 +131,40 @@ export function callsFor(
     },
     ...clientCalls({ admin, clients }),
     ...arrivalCalls(call, { admin, clients }),
+  };
+}
+
+/** Asks until there is an answer; `undefined` if there is none for too long. */
+async function answerOf(ask: () => Promise<unknown>): Promise<unknown> {
+  for (let waitMs = pauseMs; waitMs <= longestPauseMs; waitMs *= 2) {
+    try {
+      return await ask();
+    } catch {
+      await systemClock.sleep(waitMs);
+    }
+  }
+  return undefined;
+}
+
+/** The looks at what the interface shows, and at the reports. */
+function shownCalls({
+  admin,
+  reports,
+}: Pick<OpenedGateway, 'admin' | 'reports'>): Pick<Calls, 'listenersOf' | 'expectSilence'> {
+  return {
+    listenersOf: (service) => admin.snapshot.services.find(service)?.listeners ?? [],
+    async expectSilence(monitor, when) {
+      const looked = serversOf(admin.snapshot, monitor);
+      const { length } = reports;
+      await systemClock.sleep(Math.min(longestSilenceMs, looked.interval * 1.5 + restMs));
+      const later = reports
+        .slice(length)
+        .find((each) => each.type === 'server.reported' && looked.servers.includes(nameKey(each.server)));
+      if (later?.type !== 'server.reported') return;
+      throw new Error(
+        `the gateway must report nothing of "${later.server}" ${when}, because no other monitor looks at it`,
+      );
+    },
   };
 }
 
@@ -232,11 +273,9 @@ function startCalls(
       void systemClock.sleep(patienceMs, answered.signal).then(() => {
         deadline.abort(new Error('The deadline for the effect has passed'));
       });
-      return call(effect, deadline)
-        .then(() => 'done' as const, outcomeOf)
-        .finally(() => {
-          answered.abort();
-        });
+      return settledBy(call(effect, deadline), effect, 2 * patienceMs).finally(() => {
+        answered.abort();
+      });
     },
     async obstruct(service) {
       const found = admin.snapshot.services.find(service);
@@ -252,7 +291,46 @@ function commandOf({ effect, inverse }: AuditedEffect, asked: Effect): string {
 }
 
 function outcomeOf(error: unknown): 'refused' | 'unclear' {
-  return error instanceof Error && 'code' in error && error.code === 'effect-refused' ? 'refused' : 'unclear';
+  return codeOf(error) === 'effect-refused' ? 'refused' : 'unclear';
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** The outcome of an `apply` whose signal aborts, or has aborted. */
+async function settledBy(
+  done: Promise<void>,
+  effect: Effect,
+  mostMs = patienceMs,
+): Promise<'done' | 'refused' | 'unclear'> {
+  const settled = new AbortController();
+  const outcome = done.then(
+    () => 'done' as const,
+    (error: unknown) => (codeOf(error) === 'apply-unsettled' ? 'unsettled' : outcomeOf(error)),
+  );
+  const late = systemClock.sleep(mostMs, settled.signal).then(() => 'unsettled' as const);
+  const first = await Promise.race([outcome, late]);
+  settled.abort();
+  if (first !== 'unsettled') return first;
+  throw new Error(`apply must settle when its signal aborts, but has not for ${textOf(effect)}`);
+}
+
+/** The servers at which a monitor looks, and no other started one; and how often it looks, in milliseconds. */
+function serversOf(
+  snapshot: Snapshot,
+  key: string,
+): { readonly servers: readonly string[]; readonly interval: number } {
+  const keysOf = (links: readonly string[]): readonly string[] =>
+    links.flatMap((link) => {
+      const found = resolveLink(snapshot, link);
+      return found?.kind === 'server' ? [found.server.key] : [];
+    });
+  const own = snapshot.monitors.find(key);
+  const others = [...snapshot.monitors].filter((each) => each.key !== own?.key && each.state === 'started');
+  const watched = new Set(others.flatMap(({ settings }) => keysOf(settings.servers)));
+  const { servers = [], monitor_interval: interval = 0 } = own?.settings ?? {};
+  return { servers: keysOf(servers).filter((each) => !watched.has(each)), interval };
 }
 
 /** Lets the interface settle an effect that the port has applied. */
@@ -275,7 +353,7 @@ async function expectClients(
       throw new Error(`the client of session ${String(id)} must be disconnected ${when}`);
   }
   // A client sees the end of its connection later than the gateway. When another client is connected, all have seen it.
-  await connectAnother();
+  await connectAnother().catch(() => systemClock.sleep(restMs));
   for (const { client, ...session } of all) {
     if (!isClosed(session) && !client.isConnected())
       throw new Error(`the client of session ${String(session.id)} must stay connected ${when}`);

@@ -62,7 +62,8 @@ export interface GatewayAudit {
  * @param document - the initial state of the gateway
  * @param open - opens a gateway in that state, for the interface that it gets; called at least once for each audit
  * @param options - `connect`: connects a client, to audit how the port closes sessions and connections; `obstruct`:
- *   lets the start of a service fail, to audit what `inspect` answers while the gateway tries again
+ *   lets the start of a service fail, to audit what `inspect` answers while the gateway tries again; `interrupt`: takes
+ *   a server away, to audit what the gateway reports of it
  * @returns the audits, which may run in any order
  * @throws {@link InvalidDocumentError} if the document is invalid
  * @throws TypeError for an unknown option, and for something that is no function
@@ -87,11 +88,12 @@ export function gatewayAudits<Gateway extends AuditedGateway>(
   open: (admin: Admin) => Promise<Gateway>,
   options: GatewayAuditOptions<Gateway> = {},
 ): readonly GatewayAudit[] {
-  assertMembers(options, ['connect', 'obstruct'], 'option of gatewayAudits');
-  const { connect, obstruct } = options;
+  assertMembers(options, ['connect', 'obstruct', 'interrupt'], 'option of gatewayAudits');
+  const { connect, obstruct, interrupt } = options;
   assertFunction('open', open);
   if (connect !== undefined) assertFunction('connect', connect);
   if (obstruct !== undefined) assertFunction('obstruct', obstruct);
+  if (interrupt !== undefined) assertFunction('interrupt', interrupt);
   const host = { ...options, snapshot: createSnapshot(document), open };
   const hasClients = connect !== undefined;
   const required = [...laws, ...(obstruct === undefined ? [] : startLaws), ...(hasClients ? clientLaws : [])];
@@ -106,12 +108,23 @@ export function gatewayAudits<Gateway extends AuditedGateway>(
         run: () => runAudit(host, type, law),
       })),
   );
-  return [...effectAudits, ...(hasClients ? reportAudits(host) : [])];
+  return [...effectAudits, ...reportAudits(host)];
+}
+
+/** Why there is nothing to audit: what has failed to start takes no clients. */
+function nothingToAudit(type: Effect['type'], { services, monitors }: Snapshot): string {
+  const failed = [...services, ...monitors].filter(({ seen }) => seen.state === 'failed');
+  const why = failed.map(
+    ({ name, seen: { state_reason: reason = 'it has given no reason' } }) => `${name} has failed: ${reason}`,
+  );
+  const hint =
+    failed.length === 0 ? '' : ` (${why.join('; ')}. Is the gateway of the audit before still open?)`;
+  return `the gateway must report something to audit with ${type}, but reports nothing${hint}`;
 }
 
 function reportAudits<Gateway extends AuditedGateway>(host: Host<Gateway>): readonly GatewayAudit[] {
   return reportLaws
-    .filter(({ covers }) => covers(host.snapshot))
+    .filter(({ covers, needs }) => covers(host.snapshot) && host[needs ?? 'connect'] !== undefined)
     .map(({ id, name, check }) => ({ id: `reports/${id}`, name, run: () => withGateway(host, check) }));
 }
 
@@ -129,13 +142,12 @@ async function runAudit<Gateway extends AuditedGateway>(
   while (index < count) {
     await withGateway(host, async (opened) => {
       const found = await eventually(() => {
-        const all = auditedEffectsIn(opened.admin.snapshot);
+        const all = auditedEffectsIn(opened.admin.snapshot, opened.gateway.sessionsEnd);
         const covered = coveredBy(law, type, all);
         const audited = covered[index];
         return audited && { all, audited, count: covered.length };
       });
-      if (found === undefined)
-        throw new Error(`the gateway must report something to audit with ${type}, but reports nothing`);
+      if (found === undefined) throw new Error(nothingToAudit(type, opened.admin.snapshot));
       const { all, audited } = found;
       count = found.count;
       const { supports = [] } = opened.gateway;

@@ -1,7 +1,7 @@
 /**
  * The laws of gateway ports: each row of the table is one requirement, for every effect that it covers.
  */
-import { systemClock, type Effect, type Update } from '../../index.ts';
+import { systemClock, type Effect, type EffectOf, type Update } from '../../index.ts';
 import { isDrain, type AuditedEffect, type AuditedEffects } from './audited-effect.ts';
 import { textOf, type Calls } from './call.ts';
 
@@ -75,12 +75,15 @@ export const laws: readonly Law[] = [
   {
     id: 'later',
     name: 'stays in place after a later change of other settings of the resource',
-    covers: ({ later }) => later !== undefined,
-    async check({ effect, later = effect }, { apply, expect }) {
+    covers: ({ later = [] }) => later.length > 0,
+    async check({ effect, later = [] }, { apply, applyIfTaken, expect }) {
       await apply(effect);
-      await apply(later);
-      await expect(effect, 'in-place', 'after a later change of other settings');
-      await expect(later, 'in-place', 'after an earlier change of other settings');
+      for (const each of later) {
+        // A gateway need not have the setting.
+        if (!(await applyIfTaken(each))) continue;
+        await expect(effect, 'in-place', 'after a later change of other settings');
+        await expect(each, 'in-place', 'after an earlier change of other settings');
+      }
     },
   },
   {
@@ -141,6 +144,15 @@ export const laws: readonly Law[] = [
     },
   },
   {
+    id: 'settings',
+    name: 'gives the new resource the settings of its definition',
+    covers: ({ defined = [] }) => defined.length > 0,
+    async check({ effect, defined = [] }, { apply, expect }) {
+      await apply(effect);
+      for (const each of defined) await expect(each, 'in-place', `after ${textOf(effect)} with this setting`);
+    },
+  },
+  {
     id: 'defined',
     name: 'is not in place for another listener of the name',
     covers: ({ effect }) => effect.type === 'listener.create',
@@ -160,6 +172,11 @@ export const laws: readonly Law[] = [
     },
   },
 ];
+
+function beginsMaintenance({ from, to }: EffectOf<'server.update'>): boolean {
+  const [before = [], after = []] = [from.status, to.status];
+  return !before.includes('maintenance') && after.includes('maintenance');
+}
 
 /** A setting that no gateway has. */
 const unknownSetting = 'no_such_setting';
@@ -206,6 +223,19 @@ export const startLaws: readonly Law[] = [
       }
     },
   },
+  {
+    id: 'whole',
+    name: 'leaves no listener open if it is refused',
+    covers: ({ effect }) => effect.type === 'service.start',
+    async check({ effect }, { applyObstructed, obstruct, expectEntries, listenersOf }) {
+      if (effect.type !== 'service.start') return;
+      const release = await obstruct(effect.service);
+      const outcome = await applyObstructed(effect);
+      await release();
+      if (outcome !== 'refused') return;
+      await expectEntries(effect.service, listenersOf(effect.service), 'after the start was refused');
+    },
+  },
 ];
 
 const expectedAfter = { done: 'in-place', refused: 'not-in-place' } as const;
@@ -219,10 +249,9 @@ export const clientLaws: readonly Law[] = [
     id: 'clients',
     name: 'disconnects the clients of the sessions that it closes, and no others',
     covers: ({ gone }) => gone !== undefined,
-    async check({ effect }, { apply, expectClients }) {
+    async check({ effect, ends = [] }, { apply, expectClients }) {
       await apply(effect);
-      const closed = effect.type === 'sessions.close' ? effect.sessions : [];
-      await expectClients(closed, `after ${textOf(effect)}`);
+      await expectClients(ends, `after ${textOf(effect)}`);
     },
   },
   {
@@ -245,11 +274,33 @@ export const clientLaws: readonly Law[] = [
   },
   {
     id: 'drain',
-    name: 'that drains the server gives the server no new session',
+    name: 'that drains the server gives the server no new session, and cuts none',
     covers: ({ effect }) => effect.type === 'server.update' && isDrain(effect),
-    async check({ effect }, { apply, expectAvoided }) {
+    async check({ effect }, { apply, expectAvoided, expectSessions }) {
       await apply(effect);
-      if (effect.type === 'server.update') await expectAvoided(effect.server, `after ${textOf(effect)}`);
+      if (effect.type !== 'server.update') return;
+      await expectAvoided(effect.server, `after ${textOf(effect)}`);
+      await expectSessions(`after ${textOf(effect)}`);
+    },
+  },
+  {
+    id: 'maintenance',
+    name: 'that begins maintenance gives the server no new session, and cuts none',
+    covers: ({ effect }) => effect.type === 'server.update' && beginsMaintenance(effect),
+    async check({ effect }, { apply, expectAvoided, expectSessions }) {
+      await apply(effect);
+      if (effect.type !== 'server.update') return;
+      await expectAvoided(effect.server, `after ${textOf(effect)}`);
+      await expectSessions(`after ${textOf(effect)}`);
+    },
+  },
+  {
+    id: 'silent',
+    name: 'ends the reports of the monitor',
+    covers: ({ effect }) => effect.type === 'monitor.stop',
+    async check({ effect }, { apply, expectSilence }) {
+      await apply(effect);
+      if (effect.type === 'monitor.stop') await expectSilence(effect.monitor, `after ${textOf(effect)}`);
     },
   },
   {

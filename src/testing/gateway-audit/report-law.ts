@@ -16,6 +16,7 @@ import {
   expectReported,
   isSame,
   isShown,
+  patienceMs,
   restMs,
   runs,
   type ConnectedClient,
@@ -27,6 +28,8 @@ export interface ReportLaw {
   readonly id: string;
   /** The requirement, in a sentence. */
   readonly name: string;
+  /** The option without which nothing is audited; `connect` if left out. */
+  readonly needs?: 'interrupt';
   /** Whether the document has something to audit. */
   readonly covers: (snapshot: Snapshot) => boolean;
   /** Throws or rejects if the gateway does not meet the requirement. */
@@ -64,6 +67,28 @@ export const reportLaws: readonly ReportLaw[] = [
           throw new Error(
             `the gateway must report the status of ${server.name} within a second, because the monitor ${monitor.name} is started`,
           );
+      }
+    },
+  },
+  {
+    id: 'lost',
+    name: 'a server that goes away is reported, and reported again when it is back',
+    needs: 'interrupt',
+    covers: (snapshot) => monitoredServers(snapshot).length > 0,
+    async check({ admin, interrupt }) {
+      for (const { monitor, server } of monitoredServers(admin.snapshot)) {
+        const mostMs = monitor.settings.monitor_interval + patienceMs;
+        const isUp = (): boolean =>
+          admin.snapshot.servers.find(server.key)?.seen.status.includes('running') === true;
+        const becomes = (expected: boolean): Promise<true | undefined> =>
+          eventually(() => (isUp() === expected ? true : undefined), mostMs);
+        if ((await becomes(true)) === undefined) continue;
+        const restore = await interrupt?.(server);
+        const isNoticed = await becomes(false);
+        await restore?.();
+        const rule = `the gateway must report ${server.name} within ${String(mostMs)} ms`;
+        if (isNoticed === undefined) throw new Error(`${rule} when it is gone`);
+        if ((await becomes(true)) === undefined) throw new Error(`${rule} when it is back`);
       }
     },
   },

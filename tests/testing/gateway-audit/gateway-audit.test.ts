@@ -11,6 +11,7 @@ import {
   type GatewayDocument,
   type GatewayPort,
   type HostReport,
+  type ServerStatusWord,
   type Service,
   type Telemetry,
 } from 'gateway-admin-core';
@@ -35,7 +36,7 @@ import { openedSession } from '../../support/opened-session.ts';
 const document: GatewayDocument = {
   ...sampleDocument,
   services: (sampleDocument.services ?? []).map((service) =>
-    service.name === 'Spare Service'
+    ['Spare Service', 'Bare Service'].includes(service.name)
       ? { ...service, listeners: [{ name: 'Spare', protocol: 'pg', address: '::1', port: 4100 }] }
       : service,
   ),
@@ -80,7 +81,10 @@ function ways(gateway: ScriptedGateway, admin: Admin): Pick<Opened, 'report' | '
     report(reports) {
       admin.report(reports);
     },
-    isDraining: (server) => 'drain' in (gateway.state.servers[server]?.settings ?? {}),
+    isDraining(server) {
+      const { drain, status } = gateway.state.servers[server]?.settings ?? {};
+      return drain !== undefined || JSON.stringify(status).includes('maintenance');
+    },
   };
 }
 
@@ -162,11 +166,11 @@ describe('the audits', () => {
     const update = 'before after again undo others later abort final unsupported';
     const laws: Readonly<Record<string, string>> = {
       'service.stop': `${usual} sessions accepted`,
-      'service.start': `${usual} retry`,
-      'monitor.stop': usual,
+      'service.start': `${usual} retry whole`,
+      'monitor.stop': `${usual} silent`,
       'monitor.start': usual,
       'service.update': update,
-      'server.update': `${update} drain`,
+      'server.update': `${update} drain maintenance`,
       'monitor.update': update,
       'filter.update': update,
       'sessions.close': 'before after again others gone only abort final clients',
@@ -175,7 +179,7 @@ describe('the audits', () => {
       'service.delete': usual,
       'service.create': `${usual} start`,
       'server.delete': usual,
-      'server.create': usual,
+      'server.create': `${usual} settings`,
       'monitor.delete': usual,
       'monitor.create': usual,
       'filter.delete': usual,
@@ -421,6 +425,28 @@ const broken: Readonly<Record<string, Breaking>> = {
   },
   /** Starts a service with its creation. */
   start: afterApply(start),
+  /** Refuses, and leaves what it has opened. */
+  whole: insteadOfApply(({ apply }) => async (effect, context) => {
+    await apply(effect, context).catch(() => undefined);
+    throw new EffectRefusedError('The second listener cannot open.');
+  }),
+  /** Goes on with the round that it is in. */
+  silent: ({ apply, statusReports }, type, admin) => ({
+    apply: only(type, apply, async (effect, context) => {
+      await apply(effect, context);
+      later(20, admin)(statusReports());
+    }),
+  }),
+  /** Looks at drains alone. */
+  maintenance: ({ state }) => ({
+    isDraining: (server) => 'drain' in (state.servers[server]?.settings ?? {}),
+  }),
+  /** Creates with a port of its own. */
+  settings: (gateway, type) => ({
+    apply: only(type, gateway.apply, (effect, context) =>
+      gateway.apply({ ...effect, to: { ...('to' in effect ? effect.to : {}), port: 1 } } as Effect, context),
+    ),
+  }),
   /** Looks at the socket alone, which is closed until the next try. */
   retry: (gateway, type) => ({
     inspect: only(type, gateway.inspect, (effect) =>
@@ -528,6 +554,9 @@ const messages: Readonly<Record<string, RegExp>> = {
     /^the gateway must report session \d+ before apply resolves for service.stop of \/services\/My-Service, not after/,
   drain:
     /^the gateway must give no new session of My Service to the server "db-serv-1" after server.update of \/servers\/db-serv-1, but did/,
+  maintenance: /^the gateway must give no new session/,
+  silent: /^the gateway must report nothing of/,
+  whole: /^a client that connects to the listener/,
   entry: /^a client that connects to the listener/,
   start: /^a client that connects to the listener "Spare" of Spare Service must be refused/,
   unsupported: /^apply must refuse/,
@@ -669,6 +698,35 @@ describe('a port that', () => {
   });
 });
 
+describe('a server that goes away', () => {
+  const auditWith = (reports: boolean): Promise<void> => {
+    const open = (admin: Admin): Promise<Opened> => {
+      const gateway = opened();
+      const port = { ...gateway, gateway, ...ways(gateway, admin) };
+      port.report(gateway.statusReports());
+      return Promise.resolve(port);
+    };
+    const audits = gatewayAudits(document, open, {
+      interrupt({ key }, { gateway, report }) {
+        const become = (status: readonly ServerStatusWord[]): Promise<void> => {
+          const found = gateway.findStatus(key, status);
+          return Promise.resolve(reports ? report(found) : undefined);
+        };
+        return become([]).then(() => () => become(['running']));
+      },
+    });
+    return auditNamed(audits, 'reports/lost').run();
+  };
+
+  it('is reported by a port that passes', async () => {
+    await expect(auditWith(true)).resolves.toBeUndefined();
+  });
+
+  it('is missed by a port that fails', async () => {
+    await expect(auditWith(false)).rejects.toThrow(/^the gateway must report .* when it is gone$/);
+  });
+});
+
 describe('a port that lists neither drain nor create and delete', () => {
   const isKnown = (effect: Effect): boolean =>
     !/\.(?:create|delete)$/.test(effect.type) &&
@@ -712,7 +770,6 @@ function undrained(admin: Admin): Partial<Opened> {
     report: (reports) => {
       report(reports.filter(({ type }) => type !== 'sessions.complete'));
     },
-    isDraining: () => false,
   };
 }
 
@@ -862,7 +919,10 @@ function settingsReader({ inspect, apply }: ScriptedGateway, admin: Admin): Gate
     inspect: (effect, context) =>
       isUpdate(effect) ? Promise.resolve(isSaid(effect, admin)) : inspect(effect, context),
     supports: ['create', 'delete', 'drain'],
-    isDraining: (server) => admin.snapshot.servers.find(server)?.settings.drain !== undefined,
+    isDraining(server) {
+      const { drain, state = [] } = admin.snapshot.servers.find(server)?.settings ?? {};
+      return drain !== undefined || state.includes('maintenance');
+    },
   };
 }
 

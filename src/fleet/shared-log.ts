@@ -663,12 +663,12 @@ function isSharedLink(link: string): boolean {
 function linksIn(record: JournalRecord): readonly string[] | undefined {
   if (record.type === 'intent') return record.resources;
   if (record.type !== 'settlement' || record.last) return undefined;
-  const changed = record.events.flatMap((event) => [
-    // A listener is no resource of its own to the fleet: its service is.
-    ownerOf(event.resource),
-    ...(changesList(event) ? [listOf(event.resource)] : []),
-    ...linksAdded(event),
-  ]);
+  const changed = record.events.flatMap((event) => {
+    // A listener is no resource of its own to the fleet: its service is. All users are one.
+    const owner = ownerOf(event.resource);
+    const list = changesList(event) || !isSharedLink(owner) ? [listOf(event.resource)] : [];
+    return [owner, ...list, ...linksAdded(event)];
+  });
   return [...new Set(changed)];
 }
 

@@ -10,6 +10,7 @@ import { useFocusReturn, useKeys } from './key.ts';
 import { Live } from './live.tsx';
 import { LogIn } from './log-in.tsx';
 import { Outcomes } from './outcomes.tsx';
+import { isOld } from './meaning.ts';
 import { usePage } from './page.ts';
 import { views } from './place.ts';
 import { Sessions } from './sessions.tsx';
@@ -21,6 +22,7 @@ import { Top } from './top.tsx';
 export function App() {
   const page = usePage();
   const { access, gateway } = useStore(page.model, 'access', 'gateway');
+  const old = useStore(isOld);
   const [fault, setFault] = useState('');
   useEffect(() => {
     void open();
@@ -44,6 +46,11 @@ export function App() {
   return (
     <>
       {access.state === 'closed' ? <LogIn problem={access.problem} /> : <OpenPage />}
+      {old && (
+        <p class="bad" role="alert">
+          {text.newVersion}
+        </p>
+      )}
       <Outcomes />
       <ActDialog />
     </>
@@ -64,7 +71,7 @@ function OpenPage() {
           <button
             key={each}
             aria-current={each === view ? 'page' : undefined}
-            onClick={() => page.go({ view: each, find: '', search: {}, open: '' })}
+            onClick={() => page.go({ view: each, find: '', open: '' })}
           >
             {text.views[each]}
           </button>
@@ -99,7 +106,7 @@ function Find() {
         value={find}
         onInput={({ currentTarget: { value } }) =>
           // Sessions are found by their own form.
-          page.go({ find: value, view: view === 'sessions' ? 'gateway' : view, search: {} }, 'replace')
+          page.go({ find: value, view: view === 'sessions' ? 'gateway' : view }, 'replace')
         }
       />
     </label>

@@ -154,16 +154,26 @@ function methodFor(client: Client, { id, methodOf }: Act): CommandMethod {
   return methodOf?.(client) ?? commandOf(client, id);
 }
 
+/** How long a plan may take, in milliseconds. */
+const planMs = 15_000;
+
+/** The refusal of what is not there any more as it was seen. To plan it again would be refused again. */
+function inOwnWords(problem: Problem): Problem {
+  return problem.code === 'precondition-failed' ? { ...problem, detail: text.plan.another } : problem;
+}
+
 async function planOf(client: Client, act: Act): Promise<Phase> {
   try {
-    const answer = await methodFor(client, act).plan(...act.given, { ...act.options });
-    if (!answer.ok) return { name: 'refused', problem: answer.problem };
+    const signal = AbortSignal.timeout(planMs);
+    const answer = await methodFor(client, act).plan(...act.given, { ...act.options, signal });
+    if (!answer.ok) return { name: 'refused', problem: inOwnWords(answer.problem) };
     const plan = answer.value;
     return plan.outcome === 'refused'
-      ? { name: 'refused', problem: plan.problem }
+      ? { name: 'refused', problem: inOwnWords(plan.problem) }
       : { name: 'planned', plan };
   } catch (error) {
-    return { name: 'broken', detail: (error as Error).message };
+    const { name, message } = error as Error;
+    return { name: 'broken', detail: name === 'TimeoutError' ? text.plan.silent : message };
   }
 }
 
@@ -198,7 +208,7 @@ async function perform(
   const { problem } = answer;
   if (problem.code === 'precondition-failed' && problem.plan !== undefined)
     return { name: 'planned', plan: problem.plan as Accepted, before: plan };
-  if (problem.code !== 'outcome-unknown') return { name: 'refused', problem };
+  if (problem.code !== 'outcome-unknown') return { name: 'refused', problem: inOwnWords(problem) };
   page.tell({ kind: 'unknown', text: text.done.unknown(act.title), detail: problem.detail });
   return undefined;
 }
@@ -262,7 +272,7 @@ function PhaseText({ phase }: { readonly phase: Phase }) {
     case 'asking':
       return <p class="soft">{text.plan.required(phase.missing.join(', '))}</p>;
     case 'planning':
-      return <p class="soft">{text.plan.planning}</p>;
+      return <Planning />;
     case 'broken':
       return <p class="bad">{phase.detail}</p>;
     case 'refused':
@@ -282,6 +292,12 @@ function PhaseText({ phase }: { readonly phase: Phase }) {
         </>
       );
   }
+}
+
+function Planning() {
+  const [since] = useState(() => performance.now());
+  const now = useNow();
+  return <p class="soft">{text.plan.planning(durationText(now - since))}</p>;
 }
 
 function Refusal({ problem }: { readonly problem: Problem }) {
@@ -419,7 +435,8 @@ function Buttons({ act, phase, send, planAgain, close }: ButtonProps) {
         <button type="button" onClick={close}>
           {phase.name === 'working' ? text.plan.leave : text.plan.cancel}
         </button>
-        {(phase.name === 'refused' || phase.name === 'broken') && (
+        {(phase.name === 'broken' ||
+          (phase.name === 'refused' && phase.problem.code !== 'precondition-failed')) && (
           <button type="button" onClick={planAgain}>
             {text.plan.again}
           </button>

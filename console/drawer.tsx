@@ -13,7 +13,7 @@ import { rowsOf } from './model.ts';
 import { usePage } from './page.ts';
 import { tabs, type Tab } from './place.ts';
 import { nameInLink } from './link.ts';
-import { Settings } from './settings.tsx';
+import { isEdited, Settings } from './settings.tsx';
 import { StateFields } from './state.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
@@ -75,7 +75,7 @@ export function Drawer({ link }: { readonly link: string }) {
       {read.state === 'read' && (
         <>
           <Acts subject={{ collection, link, name }} read={read} />
-          <Tabs name={name} tab={tab} />
+          <Tabs name={name} tab={tab} link={link} />
           <div role="tabpanel" aria-label={text.tabs[tab]}>
             {tab === 'state' && <StateFields subject={{ collection, link, name }} resource={read.resource} />}
             {tab === 'settings' && <Settings subject={{ collection, link, name }} read={read} />}
@@ -87,7 +87,13 @@ export function Drawer({ link }: { readonly link: string }) {
   );
 }
 
-function Tabs({ name, tab }: { readonly name: string; readonly tab: Tab }) {
+interface TabsProps {
+  readonly name: string;
+  readonly tab: Tab;
+  readonly link: string;
+}
+
+function Tabs({ name, tab, link }: TabsProps) {
   const page = usePage();
   return (
     <div
@@ -109,6 +115,9 @@ function Tabs({ name, tab }: { readonly name: string; readonly tab: Tab }) {
           onClick={() => page.go({ tab: each }, 'replace')}
         >
           {text.tabs[each]}
+          {each === 'settings' && tab !== 'settings' && isEdited(link) && (
+            <span class="warn"> {text.edited}</span>
+          )}
         </button>
       ))}
     </div>

@@ -17,7 +17,8 @@ import { whenText } from './time.ts';
 type Entry = ResultOf<'history.list'>;
 type HistorySearch = Parameters<Client['history']['list']>[0];
 
-const mostEntries = 200;
+/** The number of entries that are read at first, and that a person adds. */
+const entriesAtOnce = 200;
 
 /** The entries of the history, of one resource, or of one of its fields; read anew after each event. */
 export function HistoryList({ resource, field }: { readonly resource?: string; readonly field?: string }) {
@@ -25,7 +26,9 @@ export function HistoryList({ resource, field }: { readonly resource?: string; r
   const client = useStore(page.client);
   const { events } = useStore(page.model, 'events');
   const { find } = useStore(page.place);
-  const [entries, setEntries] = useState<readonly Entry[] | undefined>(undefined);
+  const [read, setRead] = useState<ReadEntries>();
+  const [most, setMost] = useState(entriesAtOnce);
+  const entries = read?.elements;
   const [fault, setFault] = useState('');
   const newest = events.find(({ event }) => event.command !== undefined)?.id;
   const search = {
@@ -33,12 +36,12 @@ export function HistoryList({ resource, field }: { readonly resource?: string; r
     ...(field === undefined ? {} : { field }),
   };
   useAsking(
-    client && (() => readEntries(client, search)),
-    (read) => {
-      if (typeof read !== 'string') setEntries(read);
-      setFault(typeof read === 'string' ? read : '');
+    client && (() => readEntries(client, search, most)),
+    (next) => {
+      if (typeof next !== 'string') setRead(next);
+      setFault(typeof next === 'string' ? next : '');
     },
-    [client, resource, field],
+    [client, resource, field, most],
     [newest],
   );
   const shown = entries?.filter((entry) => resource !== undefined || rowFits(find, entry)) ?? [];
@@ -51,15 +54,30 @@ export function HistoryList({ resource, field }: { readonly resource?: string; r
           <EntryLine key={entry.id} entry={entry} />
         ))}
       </ul>
+      {read !== undefined && read.elements.length < read.total && (
+        <button onClick={() => setMost(most + entriesAtOnce)}>
+          {text.history.more(read.elements.length, read.total)}
+        </button>
+      )}
     </section>
   );
 }
 
+/** Entries, and how many there are. */
+interface ReadEntries {
+  readonly elements: readonly Entry[];
+  readonly total: number;
+}
+
 /** Reads the newest entries; gives why, if that is not possible. */
-async function readEntries(client: Client, search: HistorySearch): Promise<readonly Entry[] | string> {
+async function readEntries(
+  client: Client,
+  search: HistorySearch,
+  most: number,
+): Promise<ReadEntries | string> {
   try {
-    const answer = await client.history.list({ ...search, range: [0, mostEntries - 1] });
-    return answer.ok ? answer.value.elements : answer.problem.detail;
+    const answer = await client.history.list({ ...search, range: [0, most - 1] });
+    return answer.ok ? answer.value : answer.problem.detail;
   } catch (error) {
     return (error as Error).message;
   }

@@ -30,10 +30,12 @@ export function useKeys({ go, place, asked }: Page): void {
       const view = viewKeys[key];
       if (key === '/') {
         event.preventDefault();
-        document.getElementById('find')?.focus();
+        // In the sessions, criteria find.
+        const field = place.get().view === 'sessions' ? '.criteria input' : '#find';
+        document.querySelector<HTMLElement>(field)?.focus();
       } else if (view !== undefined && performance.now() - begun < chordMs) {
         begun = -Infinity;
-        go({ view, find: '', search: {}, open: '' });
+        go({ view, find: '', open: '' });
       } else if (key === 'g') begun = performance.now();
       else if (key === 'ArrowDown' || key === 'ArrowUp') step(event, key === 'ArrowDown' ? 1 : -1);
     };

@@ -4,6 +4,9 @@
  */
 import { useEffect, useState } from 'preact/hooks';
 
+import { createStore } from './store.ts';
+import { text } from './text.ts';
+
 /** A value that a person gives. */
 export interface Input {
   readonly name: string;
@@ -47,9 +50,17 @@ declare const meaningsFile: string;
 
 let loading: Promise<Meanings> | undefined;
 
+/** Whether the files of this page are gone: the gateway has a new version of it. */
+export const isOld = createStore(false);
+
 /** Loads the meanings, once. */
 export async function loadMeanings(): Promise<Meanings> {
-  loading ??= fetch(new URL(`?file=${meaningsFile}`, location.href)).then((response) => response.json());
+  loading ??= fetch(new URL(`?file=${meaningsFile}`, location.href)).then((response) => {
+    // After an upgrade, the file of this page is gone.
+    isOld.set(!response.ok);
+    if (!response.ok) throw new Error(text.newVersion);
+    return response.json() as Promise<Meanings>;
+  });
   try {
     return await loading;
   } catch (error) {

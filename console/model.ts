@@ -93,6 +93,8 @@ export interface Model {
   readonly stream: { readonly state: 'connecting' | 'open' | 'waiting'; readonly since: number };
   /** Why the last reading has failed, and since when; left out if it has not. */
   readonly fault?: { readonly detail: string; readonly since: number };
+  /** Since when a reading waits for its answer; left out if none does. */
+  readonly asking?: number;
   /** Why the page has read everything anew; left out if it has not. */
   readonly renewal?: { readonly why: 'gap' | 'restart'; readonly at: number };
   /** The last events, the newest first. */
@@ -110,6 +112,7 @@ export type Message =
       readonly at: number;
     }
   | { readonly type: 'sessions'; readonly part: SessionPart }
+  | { readonly type: 'asking'; readonly at: number }
   | { readonly type: 'failed'; readonly detail: string; readonly at: number }
   | { readonly type: 'stream'; readonly state: Model['stream']['state']; readonly at: number }
   | { readonly type: 'event'; readonly id: string; readonly event: ShownEvent }
@@ -141,9 +144,12 @@ export function reduce(model: Model, message: Message): Model {
       return withList(working(model), message);
     case 'sessions':
       return { ...working(model), sessions: message.part };
+    case 'asking':
+      return { ...model, asking: message.at };
     case 'failed': {
       const { detail, at } = message;
-      return { ...model, fault: { detail, since: model.fault?.since ?? at } };
+      const { asking: _asking, ...rest } = model;
+      return { ...rest, fault: { detail, since: model.fault?.since ?? at } };
     }
     case 'stream': {
       const { state, at } = message;
@@ -161,7 +167,7 @@ export function reduce(model: Model, message: Message): Model {
   }
 }
 
-function working({ fault: _fault, ...model }: Model): Model {
+function working({ fault: _fault, asking: _asking, ...model }: Model): Model {
   return model;
 }
 

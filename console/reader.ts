@@ -16,8 +16,8 @@ import {
   type WantedSessions,
 } from './model.ts';
 
-/** The page reads at most so many elements of a list. */
-const mostRows = 1000;
+/** The page reads so many elements of a list at a time, and at most so many in all. */
+const [rowsAtOnce, mostRows] = [1000, 10_000];
 
 /** How long until a reading that failed is tried again, in milliseconds. */
 const againMs = 2000;
@@ -118,6 +118,7 @@ export class Reader {
   }
 
   async #attempt(readable: Readable): Promise<void> {
+    this.#listener.tell({ type: 'asking', at: this.#surroundings.now() });
     try {
       if (readable === 'gateway') await this.#readGateway();
       else if (readable === 'sessions') await this.#readSessions();
@@ -154,10 +155,19 @@ export class Reader {
   async #readList(collection: Collection): Promise<void> {
     const { tell } = this.#listener;
     const list = this.#client[collection].list as (options: object) => Promise<Answer<Elements<object>>>;
-    const answer = await list({ range: [0, mostRows - 1], signal: this.#signal });
-    if (!answer.ok) return this.#refused(answer.problem);
-    const { elements, total } = answer.value;
-    tell({ type: 'list', collection, elements, total, at: this.#surroundings.now() });
+    const read: object[] = [];
+    let total = 1;
+    while (read.length < Math.min(total, mostRows)) {
+      const { length } = read;
+      const answer = await list({ range: [length, length + rowsAtOnce - 1], signal: this.#signal });
+      if (!answer.ok) return this.#refused(answer.problem);
+      const { elements } = answer.value;
+      total = answer.value.total;
+      read.push(...elements);
+      // The list has become shorter meanwhile.
+      if (elements.length === 0) break;
+    }
+    tell({ type: 'list', collection, elements: read, total, at: this.#surroundings.now() });
   }
 
   /** What the interface refuses is read again, unless the refusal has ended the watch. */

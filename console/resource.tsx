@@ -4,6 +4,7 @@
 import { linkTo } from 'gateway-admin-core';
 import type { ResultOf } from 'gateway-admin-core/client';
 
+import { upOf } from './health.ts';
 import { nameInLink } from './link.ts';
 import type { Model, Row, Trail } from './model.ts';
 import { useNow } from './now.ts';
@@ -46,6 +47,24 @@ export function Links({ links = [] }: { readonly links?: readonly string[] | und
           <ResourceLink link={link} name={nameInLink(link)} />
         </span>
       ))}
+    </>
+  );
+}
+
+/** The servers of a service, and how many of them take new sessions. */
+export function ServerLinks({
+  links,
+  model,
+}: {
+  readonly links: readonly string[];
+  readonly model: Pick<Model, 'lists'>;
+}) {
+  const found = upOf(model, links);
+  const tone = found?.up === 0 ? 'bad' : found !== undefined && found.up < found.of ? 'warn' : 'soft';
+  return (
+    <>
+      <Links links={links} />
+      {found !== undefined && <span class={tone}> {text.up(found.up, found.of)}</span>}
     </>
   );
 }

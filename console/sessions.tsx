@@ -61,7 +61,7 @@ function Bar({ part, search, chosen }: BarProps) {
   const chooseNone = (): void => page.go({ chosen: undefined }, 'replace');
   return (
     <p class="bar">
-      <span role="status">{part.at === undefined ? '' : text.sessions.total(part.total)}</span>
+      <span>{part.at === undefined ? '' : text.sessions.total(part.total)}</span>
       <Age at={part.at} />
       <button disabled={part.total === 0} onClick={() => page.ask(closingOf(search, words.join(', ')))}>
         {words.length === 0 ? text.closeAllSessions : text.closeSessionsThat(words.join(', '))}

@@ -26,22 +26,44 @@ interface SettingsProps {
   readonly fields: readonly Field[];
 }
 
+/** What a person has typed and not saved, by the link of the resource. It stays, however the form is left. */
+const drafts = new Map<string, Draft>();
+
+interface Draft {
+  readonly base: ReadResource;
+  readonly typed: Typed;
+}
+
+function keep(link: string, draft: Draft | undefined): void {
+  if (draft === undefined) drafts.delete(link);
+  else drafts.set(link, draft);
+}
+
+/** Whether something is typed for a resource, and not saved. */
+export function isEdited(link: string): boolean {
+  return drafts.has(link);
+}
+
 export function Settings(props: Omit<SettingsProps, 'fields'>) {
   const fields = useMeanings().fields[props.subject.collection];
   if (fields === undefined) return <p class="soft">{text.drawer.nothing}</p>;
-  return <SettingsForm {...props} fields={fields.filter(({ isSettable }) => isSettable)} />;
+  const settable = fields.filter(({ isSettable }) => isSettable);
+  if (settable.length === 0) return <p class="soft">{text.drawer.nothing}</p>;
+  return <SettingsForm {...props} fields={settable} />;
 }
 
 function SettingsForm({ subject, read, fields }: SettingsProps) {
   const page = usePage();
   const client = useStore(page.client);
-  const [base, setBase] = useState(read);
-  const [typed, setTyped] = useState<Typed>(() => textsOf(fields, read.resource));
+  const draft = drafts.get(subject.link);
+  const [base, setBase] = useState(draft?.base ?? read);
+  const [typed, setTyped] = useState<Typed>(() => draft?.typed ?? textsOf(fields, read.resource));
   const [refusal, setRefusal] = useState<{
     readonly problem: Problem;
     readonly patch: readonly Operation[];
   }>();
   const patch = patchOf(fields, base.resource, typed);
+  keep(subject.link, patch.length > 0 ? { base, typed } : undefined);
   const isOld = base.etag !== read.etag;
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [refusal]);
@@ -70,7 +92,6 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
     } else setRefusal({ problem, patch });
   }
 
-  if (fields.length === 0) return <p class="soft">{text.drawer.nothing}</p>;
   const faults = refusal === undefined ? {} : faultsByField(refusal.problem.errors ?? [], refusal.patch);
   return (
     <form class="settings" ref={form} onSubmit={(event) => void plan(event)}>

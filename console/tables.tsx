@@ -13,7 +13,9 @@ import {
   DrainState,
   Link,
   Links,
+  Age,
   NodeDrains,
+  ServerLinks,
   ServerState,
   SessionCount,
   State,
@@ -44,7 +46,10 @@ const sections: { readonly [C in Collection]?: readonly Column<Row<C>>[] } = {
       isNumber: true,
       cell: (row, model) => <SessionCount row={row} model={model} />,
     },
-    { title: text.columns.servers, cell: ({ servers }) => <Links links={servers} /> },
+    {
+      title: text.columns.servers,
+      cell: ({ servers }, model) => <ServerLinks links={servers} model={model} />,
+    },
     {
       title: text.columns.drain,
       cell: ({ drain }, { lists }) => <DrainState drain={drain} at={lists.services?.at} />,
@@ -144,6 +149,9 @@ function Section({
             {shown.length === reading.total
               ? String(reading.total)
               : text.find.shown(shown.length, reading.total)}
+            <span class="when-stale">
+              <Age at={reading.at} />
+            </span>
           </span>
         </h2>
         {collection === 'services' && rowsOf(model, 'fleet').length > 0 && (
@@ -152,7 +160,11 @@ function Section({
         {isGrowing && <Adding collection={collection} model={model} />}
       </div>
       {shown.length > 0 && <Rows collection={collection} rows={shown} model={model} />}
-      {shown.length === 0 && <p class="none">{text.find.none}</p>}
+      {shown.length === 0 && (
+        <p class="none">
+          {rows.length < reading.total ? text.find.noneOf(rows.length, reading.total) : text.find.none}
+        </p>
+      )}
     </section>
   );
 }

@@ -76,6 +76,7 @@ export const formats = {
 export const text = {
   views: { gateway: 'Gateway', sessions: 'Sessions', history: 'History' },
   tabs: { state: 'State', settings: 'Settings', history: 'History' },
+  edited: '(edited)',
   lists: {
     services: 'Services',
     servers: 'Servers',
@@ -130,7 +131,9 @@ export const text = {
     until: (time: string, then: string) => `until ${time}, then ${then}`,
   },
   plan: {
-    planning: 'Planning …',
+    planning: (since: string) => `Planning … ${since}`,
+    silent: 'The gateway has not answered. Nothing was done.',
+    another: 'It is not what you saw any more: it has changed, or another one has its id. Look at it again.',
     required: (labels: string) => `Fill in: ${labels}.`,
     closes: (sessions: number, connections: number) =>
       sessions + connections === 0 ? 'nothing' : closing(sessions, connections),
@@ -210,6 +213,9 @@ export const text = {
     opening: 'Connecting …',
     connecting: (since: string) => `connecting for ${since}`,
     open: 'live',
+    good: 'What is shown is true now.',
+    bad: 'What is shown may be old.',
+    silent: (since: string) => `no answer for ${since}`,
     waiting: (since: string) => `reconnecting for ${since}`,
     offline: 'the browser is offline',
     failed: (since: string, detail: string) => `no answer for ${since}: ${detail}`,
@@ -218,6 +224,8 @@ export const text = {
   },
   top: {
     noAlerts: 'No alerts.',
+    wrong: (count: number) =>
+      `${counted(count, 'thing')} ${count === 1 ? 'is' : 'are'} wrong: see what is red.`,
     alerts: (count: number) => counted(count, 'alert'),
     inFlight: (count: number) => `${counted(count, 'command')} in flight`,
     unknown: 'outcome unknown',
@@ -231,9 +239,13 @@ export const text = {
     label: 'Find',
     hint: 'Find (press /)',
     none: 'None.',
+    noneOf: (read: number, total: number) =>
+      `None of the first ${read.toLocaleString('en')}. There are ${total.toLocaleString('en')}.`,
     shown: (shown: number, total: number) => `${shown.toLocaleString('en')} of ${total.toLocaleString('en')}`,
   },
   old: (age: string) => `${age} old`,
+  up: (up: number, of: number) => `${String(up)}/${String(of)} up`,
+  newVersion: 'A new version of this page is there. Load the page again.',
   ago: (age: string) => `${age} ago`,
   ofThisNode: 'Sessions of this node.',
   logIn: {
@@ -279,6 +291,8 @@ export const text = {
     loading: 'Reading …',
   },
   history: {
+    more: (shown: number, total: number) =>
+      `Show more: ${shown.toLocaleString('en')} of ${total.toLocaleString('en')} are shown`,
     undo: { refused: 'changed or undone later', irreversible: 'cannot be undone' },
   },
   events: { title: 'Events since you opened this page' },

@@ -2,7 +2,10 @@
  * The top line: which gateway, how it is, what is wrong, what is in flight, who looks, and whether all this is true
  * now.
  */
+import { useEffect } from 'preact/hooks';
+
 import { actOn } from './act.ts';
+import { wrongIn } from './health.ts';
 import { rowsOf, type Model } from './model.ts';
 import { useNow } from './now.ts';
 import { usePage } from './page.ts';
@@ -12,7 +15,7 @@ import { text } from './text.ts';
 import { durationText, sinceInstant, whenText } from './time.ts';
 
 /** What the top line shows. */
-const shown = ['gateway', 'lists', 'stream', 'fault', 'renewal'] as const;
+const shown = ['gateway', 'lists', 'stream', 'fault', 'asking', 'renewal'] as const;
 type Shown = Pick<Model, (typeof shown)[number]>;
 
 export function Top() {
@@ -54,16 +57,29 @@ export function ReadOnly() {
 
 /** Whether what is shown is true now, in words. */
 function Connection({ model }: { readonly model: Shown }) {
-  const { stream, fault, renewal } = model;
+  const { stream, fault, asking, renewal } = model;
   const now = useNow();
   const since = (at: number): string => durationText(now - at);
+  const current = isCurrent(model, now);
+  const isSilent = asking !== undefined && now - asking > silenceMs;
+  // What is shown may be wrong by now, and has no colour then. A short break is none.
+  const isStale = !current && (stream.state === 'open' || now - stream.since > silenceMs);
+  useEffect(() => void document.body.classList.toggle('stale', isStale), [isStale]);
   return (
-    <span class={`connection ${isCurrent(model) ? 'good' : 'bad'}`} role="status">
-      {!navigator.onLine
-        ? text.connection.offline
-        : stream.state === 'open'
-          ? text.connection.open
-          : text.connection[stream.state](since(stream.since))}
+    <span class={`connection ${current ? 'good' : 'bad'}`}>
+      {/* A reader speaks when this changes, and not each second. */}
+      <span class="hidden" role="status">
+        {current ? text.connection.good : text.connection.bad}
+      </span>
+      <span>
+        {!navigator.onLine
+          ? text.connection.offline
+          : isSilent
+            ? text.connection.silent(since(asking))
+            : stream.state === 'open'
+              ? text.connection.open
+              : text.connection[stream.state](since(stream.since))}
+      </span>
       {fault !== undefined && `; ${text.connection.failed(since(fault.since), fault.detail)}`}
       {renewal !== undefined && now - renewal.at < 60_000 && (
         <span class="soft"> {text.connection[renewal.why](since(renewal.at))}</span>
@@ -72,17 +88,23 @@ function Connection({ model }: { readonly model: Shown }) {
   );
 }
 
-function isCurrent({ stream, fault }: Shown): boolean {
-  return stream.state === 'open' && fault === undefined && navigator.onLine;
+/** For how long a reading may wait for its answer, in milliseconds. */
+const silenceMs = 5000;
+
+function isCurrent({ stream, fault, asking = Infinity }: Shown, now: number): boolean {
+  const isAnswered = now - asking <= silenceMs;
+  return stream.state === 'open' && fault === undefined && isAnswered && navigator.onLine;
 }
 
 function Alerts({ model }: { readonly model: Shown }) {
-  useNow();
+  const now = useNow();
   const alerts = rowsOf(model, 'alerts');
+  const wrong = wrongIn(model);
+  if (alerts.length === 0 && wrong > 0) return <p class="bad">{text.top.wrong(wrong)}</p>;
   if (alerts.length === 0)
     return (
       model.lists.alerts !== undefined &&
-      isCurrent(model) && (
+      isCurrent(model, now) && (
         <p class="good">
           {text.top.noAlerts}
           <Age at={model.lists.alerts.at} />
@@ -90,14 +112,19 @@ function Alerts({ model }: { readonly model: Shown }) {
       )
     );
   return (
-    <ul class="alerts" aria-label={text.top.alerts(alerts.length)}>
-      {alerts.map(({ code, resource, detail, since, level }) => (
-        <li key={`${code} ${resource}`} class={level}>
-          <ResourceLink link={resource} name={detail} />
-          {since !== undefined && <span class="soft"> {durationText(sinceInstant(since))}</span>}
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul class="alerts" aria-label={text.top.alerts(alerts.length)}>
+        {alerts.map(({ code, resource, detail, since, level }) => (
+          <li key={`${code} ${resource}`} class={level}>
+            <ResourceLink link={resource} name={detail} />
+            {since !== undefined && <span class="soft"> {durationText(sinceInstant(since))}</span>}
+          </li>
+        ))}
+      </ul>
+      <p class="when-stale">
+        <Age at={model.lists.alerts?.at} />
+      </p>
+    </>
   );
 }
 

@@ -54,10 +54,11 @@ export function watch(
   };
   const reader = new Reader(client, { tell, model, wanted, refuse }, surroundings, signal);
   const refresh = (afterMs = 0): void => {
-    for (const each of ['gateway', 'sessions', ...collections] as const) reader.want(each, afterMs);
+    // What is wrong comes first.
+    for (const each of ['alerts', 'gateway', 'sessions', ...collections] as const) reader.want(each, afterMs);
   };
   void reader.run();
-  void followEvents(client, signal, {
+  void followEvents(client, signal, surroundings, {
     onState: (state) => {
       tell({ type: 'stream', state, at: now() });
       // No event tells of what happens while the stream is not open.
@@ -90,23 +91,31 @@ interface Followed {
 }
 
 /** Follows the events until the signal aborts. A stream that is refused or was never open is tried again. */
-async function followEvents(client: Client, signal: AbortSignal, followed: Followed): Promise<void> {
+async function followEvents(
+  client: Client,
+  signal: AbortSignal,
+  surroundings: Surroundings,
+  followed: Followed,
+): Promise<void> {
   const { onState, onGap, onEvent, onFailure } = followed;
   let last: string | undefined;
   let waitMs = againMs;
   const onStreamState = (state: 'open' | 'waiting', reason: Error | undefined): void => {
     waitMs = againMs;
-    if (signal.aborted) return;
+    if (signal.aborted || surroundings.isHidden()) return;
     onState(state);
     const { status, code } = (reason?.cause ?? {}) as Partial<Problem>;
     // A break says enough by itself. Something else that answers does not.
     if (status !== undefined && code === undefined) onFailure(reason);
   };
   while (!signal.aborted) {
+    // A browser has few connections to an address, and a tab that nobody sees must not hold one.
+    await untilSeen(surroundings, signal);
+    const seen = whileSeen(surroundings, signal);
     onState('connecting');
     try {
       const from = last === undefined ? {} : { after: last };
-      for await (const item of client.events({ types, signal, onState: onStreamState, ...from })) {
+      for await (const item of client.events({ types, signal: seen, onState: onStreamState, ...from })) {
         if ('gap' in item) {
           onGap(item.isRestart);
           continue;
@@ -117,12 +126,43 @@ async function followEvents(client: Client, signal: AbortSignal, followed: Follo
     } catch (error) {
       if (isOver(signal)) return;
       onState('waiting');
+      if (isOver(seen)) continue;
       onFailure(error);
       await new Promise((resolve) => setTimeout(resolve, waitMs));
       // An interface with too many readers is not asked all the time by the pages that it has refused.
       waitMs = Math.min(2 * waitMs, longestAgainMs);
     }
   }
+}
+
+/** How long a page may be hidden and still follow the events, in milliseconds. */
+const hiddenMs = 5000;
+
+/** Waits until somebody sees the page. */
+async function untilSeen({ isHidden, onChange }: Surroundings, signal: AbortSignal): Promise<void> {
+  while (isHidden() && !signal.aborted)
+    await new Promise<void>((resolve) => {
+      const heard = new AbortController();
+      const end = (): void => {
+        heard.abort();
+        resolve();
+      };
+      onChange(end, heard.signal);
+      signal.addEventListener('abort', end, { once: true });
+    });
+}
+
+/** Gives a signal that aborts when the page was hidden for a while, or when another signal aborts. */
+function whileSeen({ isHidden, onChange }: Surroundings, signal: AbortSignal): AbortSignal {
+  const end = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const look = (): void => {
+    clearTimeout(timer);
+    if (isHidden()) timer = setTimeout(() => end.abort(), hiddenMs);
+  };
+  onChange(look, end.signal);
+  signal.addEventListener('abort', () => end.abort(), { once: true });
+  return end.signal;
 }
 
 /** Asked as a function, because the signal aborts while the loop waits. */

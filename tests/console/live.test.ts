@@ -96,7 +96,7 @@ class PageTime {
 
 /** Waits until the page says so of its connection. */
 const connection = (page: Page, text: string | RegExp) =>
-  page.getByRole('status').filter({ hasText: text }).first().waitFor();
+  page.locator('.connection').filter({ hasText: text }).first().waitFor();
 
 describe('a page without its gateway', () => {
   itInBrowser(

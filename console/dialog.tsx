@@ -17,6 +17,7 @@ import { useNow } from './now.ts';
 import { usePage, type Page } from './page.ts';
 import { differenceOf, planParts, sentencesOf, type Accepted } from './plan.ts';
 import { useStore } from './store.ts';
+import { scopeOf } from './scope.ts';
 import { text } from './text.ts';
 import { durationText, sinceInstant, tookText } from './time.ts';
 import { ReadOnly } from './top.tsx';
@@ -51,6 +52,7 @@ function OpenDialog({ act, client, close }: Props) {
   // What is done, with what the person has typed.
   const given = act.withInputs?.(typed) ?? act.given;
   const title = act.titleWith?.(typed) ?? act.title;
+  const scope = scopeOf(useStore(page.model, 'lists'), act);
   const chosen = { ...act, given, title };
   const [phase, setPhase, planAgain] = usePlan(client, chosen, typed);
   const faults = phase.name === 'refused' ? faultsByField(phase.problem.errors ?? [], []) : {};
@@ -75,7 +77,9 @@ function OpenDialog({ act, client, close }: Props) {
 
   return (
     <dialog ref={dialog} onClose={close} aria-labelledby="dialog-title" data-phase={phase.name}>
-      <h2 id="dialog-title">{title}</h2>
+      <h2 id="dialog-title">
+        {title} <span class="scope">{scope}</span>
+      </h2>
       <p class="soft">{useMeanings().acts[act.id]}</p>
       {act.inputs?.map((input) => (
         <InputField
@@ -202,7 +206,8 @@ async function perform(
     if (act.id === 'history.undo') page.forget(act);
     // The drawer of a deleted resource has nothing to show.
     if (/\.(?:delete|close)$/.test(act.id) && act.resource === page.place.get().open) page.go({ open: '' });
-    page.tell(await doneOf(client, act, plan, answer.value, performance.now() - since, last));
+    const told = { ...act, title: `${act.title} ${scopeOf(page.model.get(), act)}`.trim() };
+    page.tell(await doneOf(client, told, plan, answer.value, performance.now() - since, last));
     return undefined;
   }
   const { problem } = answer;

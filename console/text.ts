@@ -243,6 +243,11 @@ export const text = {
       `None of the first ${read.toLocaleString('en')}. There are ${total.toLocaleString('en')}.`,
     shown: (shown: number, total: number) => `${shown.toLocaleString('en')} of ${total.toLocaleString('en')}`,
   },
+  scope: {
+    all: (nodes: number) => (nodes === 1 ? 'on the one node' : `on all ${String(nodes)} nodes`),
+    one: (node: string, others: number) =>
+      `at node ${node} alone${others === 0 ? '' : `; ${counted(others, 'other node')} ${others === 1 ? 'keeps its own' : 'keep their own'}`}`,
+  },
   old: (age: string) => `${age} old`,
   up: (up: number, of: number) => `${String(up)}/${String(of)} up`,
   newVersion: 'A new version of this page is there. Load the page again.',

@@ -419,6 +419,17 @@ describe('a fleet', () => {
     const row = page.getByRole('row').filter({ hasText: 'two' });
     await row.getByText('alive').waitFor();
     await page.getByText('Sessions of this node.').waitFor();
+    // Which nodes an act concerns is said before it, and after it.
+    await page.getByRole('button', { name: 'Sales', exact: true }).first().click();
+    await ask(page, 'Close the sessions of Sales');
+    await page.getByRole('heading', { name: /at node one alone; 1 other node keeps its own$/ }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await ask(page, 'Stop Sales');
+    await page.getByRole('heading', { name: 'Stop Sales on all 2 nodes' }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop Sales', exact: true }).click();
+    await outcome(page)
+      .getByText(/^Done in .* s: Stop Sales on all 2 nodes\./)
+      .waitFor();
     isCut = true;
     await row.getByText('silent').waitFor();
     await row.getByRole('button', { name: 'Forget two' }).click();

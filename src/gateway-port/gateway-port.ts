@@ -6,7 +6,7 @@ import { linkKey, linkTo } from '../core/link.ts';
 import { assertMembers } from '../core/member.ts';
 import { assertObject } from '../json/value.ts';
 import { EffectRefusedError } from '../ports/port-error.ts';
-import type { EffectContext, Veto } from '../ports/port.ts';
+import type { Clock, EffectContext, Veto } from '../ports/port.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import { hostProblem, quoted, type Problem } from '../problem.ts';
 import type { Effect, HostReport } from '../resources/index.ts';
@@ -14,7 +14,7 @@ import type { Session } from '../snapshot/session/table.ts';
 import type { Telemetry } from '../resources/telemetry.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { Admin } from '../runtime/admin.ts';
-import { createErrorSink } from '../runtime/host/guard.ts';
+import { createErrorSink, guardClock } from '../runtime/host/guard.ts';
 import { Keeper, type AnyKindOptions } from './keeper.ts';
 import {
   changedBy,
@@ -99,6 +99,12 @@ interface AnyOptions extends Pick<
   readonly closeConnections?: Closing<ClosedConnection>;
 }
 
+/** The number of resources of a kind that are opened at a time. */
+const openedAtOnce = 32;
+
+/** The number of resources whose last change is kept, until the snapshot has it. */
+const mostBegun = 1000;
+
 /** How long the port waits for the reports of what was closed, in milliseconds, and between two looks. */
 const reportsMs = { longest: 1000, pause: 10 };
 
@@ -114,12 +120,15 @@ class DesiredStatePort implements OpenedGatewayPort {
     { readonly command: string; readonly definition: Definition | undefined }
   >();
   readonly #onError: (error: unknown) => void;
+  readonly #clock: Clock;
   #admin: Admin | undefined;
+  #hasEnded = false;
   #isFlushed = true;
 
   constructor(options: AnyOptions) {
     this.#options = options;
     this.#onError = createErrorSink(options.onError);
+    this.#clock = guardClock(options.clock ?? systemClock, this.#onError);
     this.supports = options.services.fields.includes('drain')
       ? ['create', 'delete', 'drain']
       : ['create', 'delete'];
@@ -157,12 +166,18 @@ class DesiredStatePort implements OpenedGatewayPort {
 
   async open(admin: Admin): Promise<void> {
     if (this.#admin !== undefined) throw new Error('The port is open already.');
+    if (this.#hasEnded) throw new Error('The port is closed.');
+    assertObject(admin, 'admin');
+    assertFunction(admin, 'report', 'open of a gateway port');
     assertUsed(admin.snapshot, this.#keepers);
     this.#admin = admin;
     // What an earlier process had open has ended with it.
     this.report({ type: 'sessions.complete' });
-    for (const keeper of this.#keepers.values())
-      for (const key of keeper.form.keysIn(admin.snapshot)) await keeper.open(key);
+    for (const keeper of this.#keepers.values()) {
+      const keys = keeper.form.keysIn(admin.snapshot);
+      for (let at = 0; at < keys.length; at += openedAtOnce)
+        await Promise.all(keys.slice(at, at + openedAtOnce).map((key) => keeper.open(key)));
+    }
   }
 
   report(report: HostReport | readonly HostReport[]): void {
@@ -206,17 +221,14 @@ class DesiredStatePort implements OpenedGatewayPort {
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const keeper of this.#keepers.values()) keeper.dispose();
+    this.#hasEnded = true;
+    await Promise.all([...this.#keepers.values()].map((keeper) => keeper.dispose()));
     await this.#options.close?.();
   }
 
   get #opened(): Admin {
     if (this.#admin === undefined) throw new Error('The port is not open yet.');
     return this.#admin;
-  }
-
-  get #clock() {
-    return this.#options.clock ?? systemClock;
   }
 
   async #change(effect: ResourceEffect, { commandId, signal }: EffectContext): Promise<void> {
@@ -230,31 +242,47 @@ class DesiredStatePort implements OpenedGatewayPort {
     const present =
       begun?.command === commandId ? begun.definition : keeper?.form.definitionIn(snapshot, key);
     const definition = changedBy(effect, present);
-    const reason = this.#refusalOf(effect, definition, present, snapshot);
+    const reason = this.#unusedIn(effect, definition);
     if (reason !== undefined || keeper === undefined) throw new EffectRefusedError(reason ?? noKind(kind));
     const inWords = (each: Definition | undefined): AnyWanted | undefined =>
       each && keeper.form.wantedOf(each, snapshot);
     const [wanted, base] = [inWords(definition), inWords(present)];
-    const onMade = (): void => void this.#begun.set(place, { command: commandId, definition });
+    const onMade = (): void => {
+      this.#begun.delete(place);
+      this.#begun.set(place, { command: commandId, definition });
+      const [oldest = ''] = this.#begun.keys();
+      if (this.#begun.size > mostBegun) this.#begun.delete(oldest);
+    };
     await keeper.change({ key, wanted, base, starts: deedOf(effect) === 'start', signal, onMade });
   }
 
-  /** Why the gateway cannot have what an effect leads to. */
+  /** Which settings of what an effect leads to the gateway does not use, in a sentence. */
+  #unusedIn(effect: ResourceEffect, definition: Definition | undefined): string | undefined {
+    if (definition === undefined) return undefined;
+    const { kind } = placeOf(effect);
+    const form = this.#keepers.get(kind)?.form;
+    if (form === undefined) return noKind(kind);
+    const names = 'operations' in effect ? form.unusedBy(effect) : form.unusedIn(definition);
+    return names.length === 0 ? undefined : unused(form, names);
+  }
+
+  /** Why the gateway cannot have what a decision leads to. */
   #refusalOf(
     effect: ResourceEffect,
     definition: Definition | undefined,
     before: Definition | undefined,
     snapshot: Snapshot,
   ): string | undefined {
-    if (definition === undefined) return undefined;
-    const { kind } = placeOf(effect);
-    const keeper = this.#keepers.get(kind);
-    if (keeper === undefined) return noKind(kind);
-    const { form } = keeper;
-    const isUpdate = 'operations' in effect;
-    const names = isUpdate ? form.unusedBy(effect) : form.unusedIn(definition);
-    if (names.length > 0) return unused(form, names);
-    return keeper.refusalOf(form.wantedOf(definition, snapshot), before && form.wantedOf(before, snapshot));
+    const reason = this.#unusedIn(effect, definition);
+    const keeper = this.#keepers.get(placeOf(effect).kind);
+    if (reason !== undefined || definition === undefined || keeper === undefined) return reason;
+    const inWords = (each: Definition): AnyWanted => keeper.form.wantedOf(each, snapshot);
+    const own = before && inWords(before);
+    const refusal = keeper.refusalOf(inWords(definition), own);
+    // What the gateway has in spite of its rule can be stopped, and changed for the better.
+    const isOld =
+      refusal !== undefined && own !== undefined && keeper.refusalOf(own, undefined) !== undefined;
+    return isOld ? undefined : refusal;
   }
 
   async #isInPlace(effect: Effect): Promise<boolean> {
@@ -340,39 +368,54 @@ function assertPortOptions(options: object): void {
   assertMembers(options, known, 'option of createGatewayPort');
   const given: Partial<AnyOptions> = options;
   if (given.services === undefined) throw new TypeError('createGatewayPort needs services');
-  assertFunction(given.closeSessions, 'closeSessions');
+  assertFunction(given, 'closeSessions');
+  for (const name of ['flushLogs', 'close', 'onError'] as const)
+    if (given[name] !== undefined) assertFunction(given, name);
+  if (given.clock !== undefined)
+    for (const name of ['now', 'sleep']) assertFunction(given.clock, name, 'the clock');
   for (const kind of kinds) {
     const own = given[`${kind}s`];
     if (own !== undefined) assertKindOptions(kind, own);
   }
+  assertClosing(given);
   if (given.servers === undefined) return;
-  if (given.sessionsEnd !== true)
-    assertFunction(given.closeConnections, 'closeConnections, or sessionsEnd: true');
   const [one, other] = [given.services, given.servers].map(({ fields }) => fields.includes('drain'));
   if (one !== other) throw new TypeError('List the field drain for services and for servers, or for neither');
+}
+
+/** What becomes of a session whose connection is closed is said in one way. */
+function assertClosing(given: Partial<AnyOptions>): void {
+  const { servers, sessionsEnd, closeConnections } = given as Readonly<Record<string, unknown>>;
+  if (sessionsEnd !== undefined && typeof sessionsEnd !== 'boolean')
+    throw new TypeError('sessionsEnd of createGatewayPort must be true or false');
+  if (sessionsEnd === true && closeConnections !== undefined)
+    throw new TypeError('Give createGatewayPort closeConnections or sessionsEnd: true, and not both');
+  if (servers !== undefined && sessionsEnd !== true) assertFunction(given, 'closeConnections');
 }
 
 function assertKindOptions(kind: Kind, own: AnyKindOptions): void {
   const name = `${kind}s`;
   assertObject(own, name);
   assertMembers(own, ['fields', 'apply', 'read', 'refuse'], `member of ${name}`);
-  const { fields }: { readonly fields: unknown } = own;
+  const { fields, refuse }: { readonly fields: unknown; readonly refuse?: unknown } = own;
   if (!isWordList(fields)) throw new TypeError(`createGatewayPort needs ${name}.fields: a list of names`);
   assertMembers(
     Object.fromEntries(fields.map((field) => [field, true])),
     KindForm.fieldsOf(kind),
     `field of ${name}`,
   );
-  assertFunction(own.apply, `${name}.apply`);
-  assertFunction(own.read, `${name}.read`);
+  for (const member of ['apply', 'read', ...(refuse === undefined ? [] : ['refuse'])])
+    assertFunction(own, member, name);
 }
 
 function isWordList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
-function assertFunction(value: unknown, name: string): void {
-  if (typeof value !== 'function') throw new TypeError(`createGatewayPort needs the function ${name}`);
+/** @throws TypeError if a member of an object is no function */
+function assertFunction(object: object, name: string, whose = 'createGatewayPort'): void {
+  const { [name]: value } = object as Readonly<Record<string, unknown>>;
+  if (typeof value !== 'function') throw new TypeError(`${whose} needs the function ${name}`);
 }
 
 /** @throws Error if a snapshot has what the gateway does not use */

@@ -76,6 +76,10 @@ export class Keeper {
   readonly #trials = new Map<string, Trial>();
   /** What the interface shows as failed because of this keeper. */
   readonly #failed = new Set<string>();
+  /** The resources that commands have changed: whoever opens them later would bring back what was before. */
+  readonly #changed = new Set<string>();
+  readonly #end = new AbortController();
+  #hasEnded = false;
 
   constructor(form: KindForm, options: AnyKindOptions, around: Surroundings) {
     this.form = form;
@@ -85,17 +89,33 @@ export class Keeper {
 
   /** Why the gateway cannot have a resource, in a sentence. */
   refusalOf(wanted: AnyWanted, before: AnyWanted | undefined): string | undefined {
-    return this.#options.refuse?.(wanted, before);
+    const reason: unknown = this.#options.refuse?.(wanted, before);
+    if (reason === undefined || (typeof reason === 'string' && reason !== '')) return reason;
+    // A promise must not end the process.
+    Promise.resolve(reason).catch(() => undefined);
+    throw new TypeError(`${this.form.kind}s.refuse must answer undefined, or a sentence, and at once.`);
   }
 
   /** Brings a resource to what the snapshot wants. What fails is tried again. */
-  open(key: string): Promise<void> {
-    return this.#inTurn(key, () => this.#bringWhole(key, this.#around.wantedOf(key)));
+  async open(key: string): Promise<void> {
+    const { clock, wantedOf, onError } = this.#around;
+    const ended = new AbortController();
+    const opened = this.#inTurn(key, async () => {
+      if (!this.#changed.has(key)) await this.#bringWhole(key, wantedOf(key));
+    }).finally(() => {
+      ended.abort();
+    });
+    const late = clock.sleep(2 * ownDeadlineMs + patienceMs, ended.signal).then(() => {
+      if (!ended.signal.aborted) onError(new ApplyUnsettledError(`${this.form.kind}s.apply or read`, key));
+    });
+    await Promise.race([opened, late]);
   }
 
   /** Changes a resource. Rejects if it is as before, or is not known; `inspect` then says which. */
   change(change: Change): Promise<void> {
     const { key, signal } = change;
+    if (this.#hasEnded) return Promise.reject(new EffectRefusedError('The gateway is closed.'));
+    this.#changed.add(key);
     return new Promise((resolve, reject) => {
       const work = (): Promise<void> => {
         const changed = this.#change(change);
@@ -126,16 +146,22 @@ export class Keeper {
     return this.form.isInPlace(effect, known, seen);
   }
 
-  /** Ends all trials. */
-  dispose(): void {
+  /** Ends all trials. Resolves when nothing asks the gateway any more, or a second later. */
+  async dispose(): Promise<void> {
+    this.#hasEnded = true;
     for (const { end } of this.#trials.values()) end.abort();
     this.#trials.clear();
+    this.#end.abort(new Error('The gateway is being closed.'));
+    const ended = new AbortController();
+    const late = this.#around.clock.sleep(patienceMs, ended.signal);
+    await Promise.race([Promise.all(this.#work.values()), late]);
+    ended.abort();
   }
 
   #assertKnown(key: string): void {
     if (!this.#work.has(key) && this.#trials.get(key)?.what !== 'whole') return;
     throw new Error(
-      `${this.#nameOf('apply')} still works on "${key}", so nobody knows what the gateway has.`,
+      `${this.#nameOf('apply')} has not brought "${key}" there yet, so nobody knows what there is.`,
     );
   }
 
@@ -214,6 +240,7 @@ export class Keeper {
   }
 
   #try(key: string, what: Trial['what'], base: AnyWanted | undefined): void {
+    if (this.#hasEnded) return;
     const running = this.#trials.get(key);
     if (running !== undefined) {
       Object.assign(running, { what, base });
@@ -237,7 +264,7 @@ export class Keeper {
   /** A command goes first, and its settlement: only then the snapshot shows what is wanted. */
   async #tryAgain(key: string, { what, base, end }: Trial): Promise<void> {
     const { isHeld, wantedOf } = this.#around;
-    if (end.signal.aborted) return;
+    if (end.signal.aborted || this.#hasEnded) return;
     if (!isHeld(key)) await this.#bringWhole(key, wantedOf(key));
     else if (what === 'whole') await this.#bringWhole(key, base);
   }
@@ -272,15 +299,21 @@ export class Keeper {
 
   /** Does what no command waits for, with a time limit. */
   async #inTime(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    if (this.#hasEnded) throw new EffectRefusedError('The gateway is closed.');
     const [deadline, end] = [new AbortController(), new AbortController()];
+    const close = (): void => {
+      deadline.abort(this.#end.signal.reason);
+    };
+    this.#end.signal.addEventListener('abort', close);
     const late = new Error(`The gateway has not done it within ${String(ownDeadlineMs)} ms.`);
-    void this.#around.clock.sleep(ownDeadlineMs, end.signal, { keepAlive: false }).then(() => {
+    void this.#around.clock.sleep(ownDeadlineMs, end.signal).then(() => {
       if (!end.signal.aborted) deadline.abort(late);
     });
     try {
       await work(deadline.signal);
     } finally {
       end.abort();
+      this.#end.signal.removeEventListener('abort', close);
     }
   }
 }
@@ -320,5 +353,7 @@ function reasonOf(error: unknown, onError: (error: unknown) => void): string {
 }
 
 function isOfSystem(error: unknown): error is Error {
-  return typeof error === 'object' && error !== null && 'syscall' in error;
+  if (typeof error !== 'object' || error === null || !('syscall' in error)) return false;
+  const { message } = error as Partial<Error>;
+  return typeof message === 'string' && message !== '';
 }

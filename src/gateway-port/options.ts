@@ -119,7 +119,7 @@ export interface WantedChange<K extends Kind, F extends FieldOf<K>> {
   readonly before: Wanted<K, F> | undefined;
   /** The names of the members in which the wanted resource and `before` differ; all of them without `before`. */
   readonly members: ReadonlySet<keyof Wanted<K, F>>;
-  /** Aborts at the deadline of the command. Settle then. */
+  /** Aborts at the deadline of the command, or after ten seconds without a command. Settle then. */
   readonly signal: AbortSignal;
 }
 
@@ -152,8 +152,9 @@ export interface KindOptions<K extends Kind, F extends FieldOf<K>> {
     applied: Seen<K, F> | undefined,
   ): Seen<K, F> | undefined | Promise<Seen<K, F> | undefined>;
   /**
-   * Says why this gateway cannot have a resource, in a sentence; `undefined` if it can. Asked in dry runs too:
-   * synchronous, without effect, and about this resource alone. `veto` is for rules about several.
+   * Says why this gateway cannot have a resource, in a sentence; `undefined` if it can. Asked about what a command
+   * leads to, in dry runs too, and not by `open` or an undo: synchronous, without effect, and about this resource
+   * alone. `veto` is for rules about several.
    */
   refuse?(wanted: Wanted<K, F>, before: Wanted<K, F> | undefined): string | undefined;
 }
@@ -225,9 +226,17 @@ export type GatewayPortOptions<
 } & (
   | { readonly servers?: never }
   /** A session ends with its connection. */
-  | { readonly servers: KindOptions<'server', V>; readonly sessionsEnd: true }
+  | {
+      readonly servers: KindOptions<'server', V>;
+      readonly sessionsEnd: true;
+      readonly closeConnections?: never;
+    }
   /** A session goes on without a connection. */
-  | { readonly servers: KindOptions<'server', V>; readonly closeConnections: Closing<ClosedConnection> }
+  | {
+      readonly servers: KindOptions<'server', V>;
+      readonly sessionsEnd?: never;
+      readonly closeConnections: Closing<ClosedConnection>;
+    }
 );
 
 /**

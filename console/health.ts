@@ -6,7 +6,7 @@ import { linkTo } from 'gateway-admin-core';
 import { rowsOf, type Model, type Row } from './model.ts';
 
 /** Whether a server takes new sessions, as far as the page knows. */
-export function isUp({ status, drain }: Pick<Row<'servers'>, 'status' | 'drain'>): boolean {
+function isUp({ status, drain }: Pick<Row<'servers'>, 'status' | 'drain'>): boolean {
   return status.length > 0 && !status.includes('maintenance') && drain === undefined;
 }
 

@@ -10,28 +10,33 @@ export type Listeners = ReturnType<typeof createListeners>;
 
 /** @param gateway - the number of the gateway among those of the machine */
 export function createListeners(onClient: (client: Socket) => void, gateway = 0) {
-  const servers = new Map<string, Server>();
+  const servers = new Map<string, { readonly server: Server; readonly listener: Listener }>();
   return {
     /** Opens the given listeners, and closes all others. New clients are refused as soon as a listener is closed. */
     async bring(
       wanted: readonly (Listener & { readonly key: string })[],
       signal: AbortSignal,
     ): Promise<void> {
-      for (const [key, server] of servers) {
-        if (wanted.some((each) => each.key === key)) continue;
+      for (const [key, { server, listener }] of servers) {
+        if (wanted.some((each) => each.key === key && isAtSamePlace(each, listener))) continue;
         server.close();
         servers.delete(key);
       }
       for (const listener of wanted) {
         if (servers.has(listener.key)) continue;
         const server = createServer({ noDelay: true, keepAlive: true }, onClient);
-        servers.set(listener.key, server);
+        servers.set(listener.key, { server, listener });
         await listen(server, listener, gateway, signal);
       }
     },
     /** The keys of those that are open. */
-    open: () => [...servers].filter(([, { listening }]) => listening).map(([key]) => key),
+    open: () => [...servers].filter(([, { server }]) => server.listening).map(([key]) => key),
   };
+}
+
+/** A listener of the same name at another place is another one. */
+function isAtSamePlace(one: Listener, other: Listener): boolean {
+  return one.address === other.address && one.port === other.port;
 }
 
 async function listen(

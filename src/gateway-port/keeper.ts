@@ -48,7 +48,7 @@ export interface Change {
 
 /** What is tried again. */
 interface Trial {
-  /** To bring a resource to what is wanted, of which nobody knows how it is; or to start one that is as wanted else. */
+  /** `whole`: to bring a resource to what is wanted, from an unknown state. `start`: only its start is missing. */
   what: 'whole' | 'start';
   /** What the resource is put back to while the command that has failed is in flight. */
   base: AnyWanted | undefined;
@@ -69,17 +69,16 @@ export class Keeper {
   readonly form: KindForm;
   readonly #options: AnyKindOptions;
   readonly #around: Surroundings;
-  /** What `apply` has last resolved for. Resources that are gone, and those of which nobody knows, are not there. */
+  /** What `apply` has last resolved for. Has no resource that is gone or in an unknown state. */
   readonly #known = new Map<string, AnyWanted>();
-  /** The last work on each resource on which somebody works. */
+  /** The last call in turn for each resource. */
   readonly #work = new Map<string, Promise<void>>();
   readonly #trials = new Map<string, Trial>();
   /** What the interface shows as failed because of this keeper. */
   readonly #failed = new Set<string>();
-  /** The resources that commands have changed: whoever opens them later would bring back what was before. */
+  /** The resources that commands have changed. `open` leaves them alone: it would undo the command. */
   readonly #changed = new Set<string>();
   readonly #end = new AbortController();
-  #hasEnded = false;
 
   constructor(form: KindForm, options: AnyKindOptions, around: Surroundings) {
     this.form = form;
@@ -132,7 +131,7 @@ export class Keeper {
   /**
    * Whether an effect is in place.
    *
-   * @throws Error while nobody knows
+   * @throws Error while the state of the resource is unknown
    */
   async isInPlace(effect: ResourceEffect, key: string): Promise<boolean> {
     this.#assertKnown(key);
@@ -141,14 +140,13 @@ export class Keeper {
     if (this.#trials.has(key) && (deed === 'start' || deed === 'stop')) return deed === 'start';
     const known = this.#known.get(key);
     const seen = await this.#read(key, known);
-    // Somebody may have begun to change it.
+    // A change may have begun meanwhile.
     this.#assertKnown(key);
     return this.form.isInPlace(effect, known, seen);
   }
 
   /** Ends all trials. Resolves when nothing asks the gateway any more, or a second later. */
   async dispose(): Promise<void> {
-    this.#hasEnded = true;
     for (const { end } of this.#trials.values()) end.abort();
     this.#trials.clear();
     this.#end.abort(new Error('The gateway is being closed.'));
@@ -158,11 +156,13 @@ export class Keeper {
     ended.abort();
   }
 
+  get #hasEnded(): boolean {
+    return this.#end.signal.aborted;
+  }
+
   #assertKnown(key: string): void {
     if (!this.#work.has(key) && this.#trials.get(key)?.what !== 'whole') return;
-    throw new Error(
-      `${this.#nameOf('apply')} has not brought "${key}" there yet, so nobody knows what there is.`,
-    );
+    throw new Error(`${this.#nameOf('apply')} has not settled "${key}" yet, so its state is unknown.`);
   }
 
   async #change({ key, wanted, base, starts, signal, onMade }: Change): Promise<void> {
@@ -200,6 +200,8 @@ export class Keeper {
       await this.#inTime((signal) => this.#bring(key, wanted, signal));
       this.#endTrial(key, wanted);
     } catch (error) {
+      // A gateway that is being closed has not failed.
+      if (this.#hasEnded) return;
       const stop = stopped(wanted);
       if (stop === wanted) {
         onError(error);
@@ -338,7 +340,7 @@ function asRefusal(error: unknown): unknown {
   return isOfSystem(error) ? new EffectRefusedError(`${error.message}.`) : error;
 }
 
-/** The error of a change that has failed and is not put back: nobody knows what there is. */
+/** The error of a change that has failed and is not put back. */
 function unclear(key: string, cause: unknown): Error {
   return new Error(`The change of "${key}" has failed, and so has the way back, which is tried again.`, {
     cause,

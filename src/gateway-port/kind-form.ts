@@ -99,7 +99,7 @@ export class KindForm {
     return Array.from(snapshot[collection as 'services'], ({ key }) => key);
   }
 
-  /** The definition of a resource; `undefined` if there is none. */
+  /** The definition of a resource in a snapshot; `undefined` if there is no such resource. */
   definitionIn(snapshot: Snapshot, key: string): Definition | undefined {
     const thing = find(snapshot, this.#named, key);
     return thing && definitionIn(this.#fields, thing);
@@ -188,7 +188,7 @@ export class KindForm {
     const { to } = effect as unknown as { readonly to: Definition };
     return (
       this.#read.every((name) => isSame(name, this.#valueOf(name, to), seen[name])) &&
-      isSame('', listenersIn(to), listenersIn(known ?? {}))
+      isSame('', inOrder(listenersIn(to)), inOrder(listenersIn(known ?? {})))
     );
   }
 
@@ -265,6 +265,11 @@ function listenersIn({
 }: AnyWanted): readonly { readonly name: string; readonly key: string }[] {
   const all = listeners as unknown as readonly { readonly name: string }[];
   return all.map((listener) => ({ ...listener, key: nameKey(listener.name) }));
+}
+
+/** Listeners in one order, which is no content. */
+function inOrder(listeners: ReturnType<typeof listenersIn>): ReturnType<typeof listenersIn> {
+  return listeners.toSorted((one, other) => (one.key < other.key ? -1 : 1));
 }
 
 /** Whether the gateway knows a listener as it is defined, and has it open if the service is started. */

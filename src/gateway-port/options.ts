@@ -137,8 +137,9 @@ export interface KindOptions<K extends Kind, F extends FieldOf<K>> {
   /**
    * Brings a resource to what is wanted, from whatever state it is in, also a half-made one. `undefined` is "gone".
    * Called for every change, also at the beginning, and one call at a time for each resource. Resolve when it is done.
-   * Throw otherwise: the port then calls again with the state before, so there is nothing to undo. An `Error` of the
-   * system (with `syscall`) or an `EffectRefusedError` is told to the client, any other error to `onError` alone.
+   * Throw otherwise: the port then calls again with the state before, so there is nothing to undo. The client reads
+   * the message of an error of the system (with `syscall`) or of an `EffectRefusedError`; `observe.onError` of the
+   * interface gets any other error.
    */
   apply(wanted: Wanted<K, F> | undefined, change: WantedChange<K, F>): Promise<void> | void;
   /**

@@ -132,7 +132,7 @@ function differences({ admin, gateway }: World): readonly string[] {
             max: settings.max_connection ?? 0,
             servers: settings.servers.map((link) => link.slice('/servers/'.length)),
             options: settings.router_options,
-            listeners: listeners.map(({ name, port }) => `${name} ${String(port)}`),
+            listeners: placesOf(listeners),
           },
         ] as const,
     ),
@@ -160,7 +160,7 @@ function differences({ admin, gateway }: World): readonly string[] {
           max: thing['max_connection'] ?? 0,
           servers: thing['servers'],
           options: thing['router_options'],
-          listeners: listeners.map(({ name, port: at }) => `${name} ${String(at)}`),
+          listeners: placesOf(listeners),
         },
       ];
     }),
@@ -170,6 +170,13 @@ function differences({ admin, gateway }: World): readonly string[] {
     const [one, other] = [textOf(shown.get(place)), textOf(has.get(place))];
     return one === other ? [] : [`${place}: shown ${one}, there ${other}`];
   });
+}
+
+/** The order of listeners is no content. */
+function placesOf(
+  listeners: readonly { readonly name: string; readonly port?: number }[],
+): readonly string[] {
+  return listeners.map(({ name, port = 0 }) => `${name} ${String(port)}`).toSorted();
 }
 
 function statesOf({ admin }: World): readonly string[] {

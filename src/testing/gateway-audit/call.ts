@@ -134,7 +134,7 @@ export function callsFor(
   };
 }
 
-/** Asks until there is an answer; `undefined` if there is none for too long. */
+/** Asks until there is an answer; `undefined` after too many failures. */
 async function answerOf(ask: () => Promise<unknown>): Promise<unknown> {
   for (let waitMs = pauseMs; waitMs <= longestPauseMs; waitMs *= 2) {
     try {

@@ -173,6 +173,17 @@ export const laws: readonly Law[] = [
   },
 ];
 
+/** Expects that a server gets no new session after an update, and that no session was cut. */
+async function expectNoNewSession(
+  { effect }: AuditedEffect,
+  { apply, expectAvoided, expectSessions }: Calls,
+): Promise<void> {
+  await apply(effect);
+  if (effect.type !== 'server.update') return;
+  await expectAvoided(effect.server, `after ${textOf(effect)}`);
+  await expectSessions(`after ${textOf(effect)}`);
+}
+
 function beginsMaintenance({ from, to }: EffectOf<'server.update'>): boolean {
   const [before = [], after = []] = [from.status, to.status];
   return !before.includes('maintenance') && after.includes('maintenance');
@@ -276,23 +287,13 @@ export const clientLaws: readonly Law[] = [
     id: 'drain',
     name: 'that drains the server gives the server no new session, and cuts none',
     covers: ({ effect }) => effect.type === 'server.update' && isDrain(effect),
-    async check({ effect }, { apply, expectAvoided, expectSessions }) {
-      await apply(effect);
-      if (effect.type !== 'server.update') return;
-      await expectAvoided(effect.server, `after ${textOf(effect)}`);
-      await expectSessions(`after ${textOf(effect)}`);
-    },
+    check: expectNoNewSession,
   },
   {
     id: 'maintenance',
     name: 'that begins maintenance gives the server no new session, and cuts none',
     covers: ({ effect }) => effect.type === 'server.update' && beginsMaintenance(effect),
-    async check({ effect }, { apply, expectAvoided, expectSessions }) {
-      await apply(effect);
-      if (effect.type !== 'server.update') return;
-      await expectAvoided(effect.server, `after ${textOf(effect)}`);
-      await expectSessions(`after ${textOf(effect)}`);
-    },
+    check: expectNoNewSession,
   },
   {
     id: 'silent',

@@ -126,11 +126,25 @@ async function goThrough(page: Page, look: () => Promise<unknown>): Promise<void
 /** The rules of the standard, and what axe recommends beyond. */
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
+/** Axe goes through a page in several turns. What it says of one that has changed meanwhile, it says again. */
+const runAxe = `async (options) => {
+  for (;;) {
+    let changed = false;
+    const observer = new MutationObserver(() => { changed = true; });
+    observer.observe(document, { childList: true, subtree: true });
+    const results = await axe.run(options);
+    observer.disconnect();
+    if (!changed) return results;
+  }
+}`;
+
 /** The faults that axe finds, each with its elements. What axe cannot decide counts as a fault. */
 async function faultsOf(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
   const run = rules === undefined ? { type: 'tag', values: tags } : { type: 'rule', values: rules };
   const options = { runOnly: run, resultTypes: ['violations', 'incomplete'] };
-  const { violations, incomplete } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
+  const { violations, incomplete } = await page.evaluate<AxeResults>(
+    `(${runAxe})(${JSON.stringify(options)})`,
+  );
   return [...violations, ...incomplete].flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary = '' }) => `${id}: ${html} ${failureSummary}`),
   );

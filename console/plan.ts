@@ -6,9 +6,6 @@ import { changedParts } from 'gateway-admin-core/client';
 
 import { text } from './text.ts';
 
-/** A plan that nothing speaks against. */
-export type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
-
 /** What a plan says, by weight: what cannot be taken back first. */
 export interface PlanSentences {
   readonly closes: readonly string[];
@@ -21,7 +18,7 @@ export interface PlanSentences {
 /** The parts of a plan, in the order in which they are shown. */
 export const planParts = ['closes', 'stays', 'notes', 'changes', 'asks'] as const;
 
-export function sentencesOf(plan: Accepted): PlanSentences {
+export function sentencesOf(plan: Plan): PlanSentences {
   const { closes, stays, notes = [] } = plan;
   // What closes later closes as well.
   const later = notes.filter(closesLater).map(({ detail }) => detail);
@@ -47,7 +44,7 @@ export function sentencesOf(plan: Accepted): PlanSentences {
 }
 
 /** Whether a note says what a deadline will close. */
-export function closesLater({ code, count }: NonNullable<Accepted['notes']>[number]): boolean {
+export function closesLater({ code, count }: NonNullable<Plan['notes']>[number]): boolean {
   return code === 'closes-at-deadline' && count !== 0;
 }
 
@@ -75,8 +72,8 @@ export function valueText(value: unknown): string {
 
 /** What is different in the plan of now; each sentence that is gone, and each that is new. */
 export function differenceOf(
-  before: Accepted,
-  now: Accepted,
+  before: Plan,
+  now: Plan,
 ): readonly { readonly was?: string; readonly is?: string }[] {
   const [old, fresh] = [sentencesOf(before), sentencesOf(now)];
   return planParts.flatMap((part) => {

@@ -30,4 +30,6 @@ export type {
 } from './endpoints.ts';
 export type { EventOptions, EventStreamItem, ShownEvent } from './event-stream.ts';
 export type { SessionSearch } from '../resources/session.ts';
+export { withRetry } from './retry.ts';
 export { sendTo, sendWithFetch, withEtags, type FetchOptions, type Send } from './send.ts';
+export { waitFor, type WaitOptions } from './wait-for.ts';

@@ -116,8 +116,8 @@ export function strangeAnswer(response: ReceivedResponse, text: string): Error {
   return noAnswer(response.url, `status ${String(response.status)}, ${text.slice(0, 100)}`, response);
 }
 
-/** The text of a body. */
-async function textOf(body: AdminResponse['body']): Promise<string> {
+/** The text of a body. @internal */
+export async function textOf(body: AdminResponse['body']): Promise<string> {
   let text = '';
   for await (const part of textsOf(body)) text += part;
   return text;

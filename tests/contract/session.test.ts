@@ -396,7 +396,7 @@ const representation = { headers: { prefer: 'return=representation' } };
 const idsOf = (list: unknown): readonly unknown[] =>
   (list as readonly { readonly id: number }[]).map(({ id }) => id);
 
-async function planOf(send: Send, query: string): Promise<Extract<Plan, { readonly mark: string }>> {
+async function planOf(send: Send, query: string): Promise<Plan> {
   return (await send('DELETE', `/sessions?${query}&dry_run=true`)).body as never;
 }
 

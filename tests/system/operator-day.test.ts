@@ -603,7 +603,6 @@ describe('a bot with the client', () => {
     const { services } = createClient(sendWithFetch(gateway.admin));
     const doomed = await logIn('Read-Write', 7);
     const plan = valueOf(await services.closeSessions.plan('Read-Write'));
-    if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
     expect(plan.closes).toEqual({ sessions: 7, connections: 7 });
     const before = await logIn('Read-Write', 10);
     const [answer, meanwhile] = await Promise.all([

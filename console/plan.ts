@@ -31,14 +31,10 @@ export function sentencesOf(plan: Plan): PlanSentences {
       ...later,
     ],
     stays: stays.sessions === 0 || isNoted ? [] : [text.plan.stays(stays.sessions)],
-    changes: plan.events.flatMap((event) => {
-      const { resource } = event as { resource: string };
-      return partsIn(event as object).map((part) => `${resource} ${part.slice(1)}`);
-    }),
-    asks: plan.effects.map((effect) => {
-      const { type, resource, count } = effect as { type: string; resource: string; count?: number };
-      return text.plan.asks(type, resource, count);
-    }),
+    changes: plan.events.flatMap((event) =>
+      partsIn(event).map((part) => `${event.resource} ${part.slice(1)}`),
+    ),
+    asks: plan.effects.map(({ type, resource, count }) => text.plan.asks(type, resource, count)),
     notes: notes.filter((note) => !closesLater(note)).map(({ detail }) => detail),
   };
 }

@@ -182,7 +182,7 @@ function listed(word: string, lines: readonly string[], others: readonly string[
  * The settings that change, and what the gateway is asked for. Where several resources change, each line names its own.
  */
 function changeLines({ events, effects }: Plan, shown = events): readonly string[] {
-  const isOfOne = new Set(shown.map((event) => rowOf(event).resource)).size < 2;
+  const isOfOne = new Set(shown.map(({ resource }) => resource)).size < 2;
   return [
     ...events
       .map(rowOf)
@@ -218,12 +218,7 @@ export function sentencesOf(notes: Notes): readonly string[] {
 }
 
 /** An effect: what the gateway is asked for. */
-function effectLine(effect: unknown): string {
-  const { type, resource, count } = effect as {
-    readonly type: string;
-    readonly resource: string;
-    readonly count?: number;
-  };
+function effectLine({ type, resource, count }: Plan['effects'][number]): string {
   return `gateway: ${type} ${resource}${count === undefined ? '' : ` (${String(count)})`}`;
 }
 
@@ -264,7 +259,7 @@ export function deletionsIn({
   events,
   count,
 }: PlannedChange['plan']): readonly (readonly [kind: (typeof deletable)[number], number])[] {
-  const types = events.map((event) => (event as { readonly type?: unknown }).type);
+  const types = events.map(({ type }) => type);
   return deletable
     .map((kind) => {
       const type = `${kind}.deleted`;

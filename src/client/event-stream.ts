@@ -5,7 +5,7 @@
  */
 import { endpoints } from '../http/endpoint.ts';
 import type { AdminEvent, Problem } from '../index.ts';
-import { hasType, readRefusal, requestOf, strangeAnswer, textsOf, valueOf } from './message.ts';
+import { hasType, jsonOf, readRefusal, requestOf, strangeAnswer, textsOf } from './message.ts';
 import { onAbort, wait, type ReceivedResponse, type Send } from './send.ts';
 
 /**
@@ -14,8 +14,8 @@ import { onAbort, wait, type ReceivedResponse, type Send } from './send.ts';
  * @public
  */
 export interface EventOptions {
-  /** The id of the last event that you know: the stream goes on after it. Left out for the events from now on. */
-  readonly after?: string;
+  /** The id of the last event that you know: the stream goes on after it. `undefined` for the events from now on. */
+  readonly after?: string | undefined;
   /** The types of events, such as `service.updated`, or their first words, such as `service`; all if left out. */
   readonly types?: readonly WithFirstWord<ShownEvent['type']>[];
   /** Ends the stream. */
@@ -178,7 +178,7 @@ function itemOf(
   const isRestart = place.last?.split('.')[0] !== id?.split('.')[0];
   place.last = id ?? place.last;
   if (event === undefined || id === undefined) return undefined;
-  const said = valueOf(response, data) as ShownEvent & { readonly missed?: number };
+  const said = jsonOf(response, data) as ShownEvent & { readonly missed?: number };
   if (event === 'gap') return { id, gap: true, isRestart, missed: said.missed, since: place.lastAt };
   place.lastAt = said.at;
   return { id, event: said };

@@ -7,7 +7,7 @@
 
 export { acts, type Act, type ActId, type CommandId, type Verb } from '../http/endpoint.ts';
 export { nameToType, subjectOfSearch, type ActPlace } from './act.ts';
-export type { Answer } from './message.ts';
+export { valueOf, type Answer } from './message.ts';
 export { changedParts, type ChangedPart } from './changed-part.ts';
 export { closeEach, type ChosenSession, type CloseEach } from './close-each.ts';
 export {

@@ -603,7 +603,7 @@ describe('closing some of 5,500 sessions', () => {
       closes: { sessions: 5500 },
       events: [{ count: 5500 }],
     });
-    expect((plan.events[0] as { readonly sessions: readonly unknown[] }).sessions).toHaveLength(100);
+    expect(plan.events[0]?.['sessions']).toHaveLength(100);
     const answer = await send('DELETE', `/sessions?all=true&mark=${plan.mark}`);
     expect(answer.body).toMatchObject({ plan: { closes: { sessions: 5500 } } });
   });

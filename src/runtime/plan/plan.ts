@@ -51,9 +51,9 @@ export interface Plan {
    * The events that would happen, with secrets redacted: the first 100. A list of sessions or connections has the
    * first 100 and their number as `count`. A teardown of many parts is shown as one event.
    */
-  readonly events: readonly Json[];
+  readonly events: readonly Foreseen[];
   /** The effects that the host would be asked for, with secrets redacted: the first 100; lists as in `events`. */
-  readonly effects: readonly Json[];
+  readonly effects: readonly Foreseen[];
   /** The number of events of each type; left out if `events`, and so `patch`, have all. */
   readonly count?: Readonly<Record<string, number>>;
   /**
@@ -84,6 +84,13 @@ export interface Plan {
    */
   readonly notes?: readonly Note[];
 }
+
+/** An event or an effect of a plan. `count` is the number of the sessions or connections of a list. @internal */
+type Foreseen = Readonly<Record<string, Json>> & {
+  readonly type: string;
+  readonly resource: string;
+  readonly count?: number;
+};
 
 /** A plan, or why the command would be refused. @internal */
 export type PlanOrRefusal = Plan | { readonly outcome: 'refused'; readonly problem: Problem };
@@ -149,8 +156,8 @@ export function* planning(
     outcome,
     mark: formatMark(markOf({ ...changes, resources: decision.resources }, snapshot, digits(), instant)),
     ...(patch.length === 0 ? {} : { patch: redactSecrets(patch) as unknown as readonly Operation[] }),
-    events: firstShown(events).map((event) => redactSecrets(cut(event))),
-    effects: firstShown(effects).map((effect) => redactSecrets(cut(effect))),
+    events: firstShown(events).map(shownOne),
+    effects: firstShown(effects).map(shownOne),
     ...countOf(events, mostShown),
     ...(validator && { etag: formatEtag(snapshot.epoch, validator) }),
     closes,
@@ -278,6 +285,10 @@ function* closedBy(
 function listIn(change: AdminEvent | Effect): readonly unknown[] {
   if ('sessions' in change) return change.sessions;
   return 'connections' in change ? change.connections : [];
+}
+
+function shownOne(change: AdminEvent | Effect): Foreseen {
+  return redactSecrets(cut(change)) as Foreseen;
 }
 
 /** Cuts a list of sessions or connections to the first identities, with the number of all as `count`. */

@@ -24,6 +24,8 @@ export class Chronicle {
   #ledger: LedgerReader | undefined;
   /** All contents that a resource had since the last set-back, by link. */
   readonly #ever = new Map<string, Set<string>>();
+  /** The moments of set-backs, each with the moment that it has brought back. */
+  readonly #backTo = new Map<number, number>();
   /** The nodes with the links of the resources on which a command of theirs was ended. */
   readonly #fenced = new Set<string>();
   /**
@@ -60,6 +62,14 @@ export class Chronicle {
     this.#ever.clear();
     for (const { link, content } of shownIn(this.#ledger.snapshot)) add(this.#ever, link, content);
     this.#note(modesIn(steps).slice(-1));
+    const content = contentOfAllIn(this.#ledger.snapshot);
+    const before = this.moments.slice(0, -1).findLastIndex((moment) => contentOfAllIn(moment) === content);
+    if (before !== -1) this.#backTo.set(this.now, before);
+  }
+
+  /** The moment that a set-back has brought back; any other moment is its own. */
+  broughtBack(moment: number): number {
+    return this.#backTo.get(moment) ?? moment;
   }
 
   /** The first moment from one on at which a resource had a content; `undefined` if it had not. */

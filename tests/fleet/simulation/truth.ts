@@ -117,7 +117,8 @@ function followedSince(sent: Sent, chronicle: Chronicle): number | undefined {
   const at = chronicle.moments.findIndex(
     (snapshot, moment) => moment >= sent.askedAt && outcomeIn(snapshot, sent) === 'unchanged',
   );
-  return at === -1 ? undefined : at;
+  // A node that has followed what a set-back has brought back may have gone on to what the set-back has ended.
+  return at === -1 ? undefined : chronicle.broughtBack(at);
 }
 
 /** The resources that a command is about. */

@@ -94,10 +94,10 @@ describe('the links of a page', () => {
     expect(targetsOf(text)).toEqual(['b.md', 'e.md#f', 'h.png', '#t', 'n.md']);
   });
 
-  it('lead to the headings of a page by their anchors', () => {
+  it('lead to the headings of a page by their anchors, and to the anchors that it names', () => {
     const text =
-      '# A page\n\n```sh\n# a comment\n```\n\n## `a.b` & c, d-e\n\n## [Link](x.md) ÄB_1 ##\n\n# A page\n';
-    expect(anchorsOf(text)).toEqual(['a-page', 'ab--c-d-e', 'link-äb_1', 'a-page-1']);
+      '# A page\n\n```sh\n# a comment\n```\n\n## `a.b` & c, d-e\n\n## [Link](x.md) ÄB_1 ##\n\n# A page\n\n| <a id="f"></a>f |\n';
+    expect(anchorsOf(text)).toEqual(['a-page', 'ab--c-d-e', 'link-äb_1', 'a-page-1', 'f']);
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * Acts: everything that a person can do to the gateway, as data. Each act is an endpoint with what it is given.
  */
-import { linkTo } from 'gateway-admin-core';
+import { linkTo, type Plan } from 'gateway-admin-core';
 import { acts, closeEach, nameToType, subjectOfSearch } from 'gateway-admin-core/client';
 import type {
   ActId,
@@ -14,7 +14,7 @@ import type {
 
 import type { CommandMethod } from './connection.ts';
 import { definitionOf, numberOf, type Typed } from './form.ts';
-import { closesLater, type Accepted } from './plan.ts';
+import { closesLater } from './plan.ts';
 import type { Field, Input } from './meaning.ts';
 import { text } from './text.ts';
 
@@ -304,7 +304,7 @@ export function restoring(id: string, when: string): Act {
 }
 
 /** What the button says that does the act: what is done, to what, and how many sessions or connections close. */
-export function buttonText(act: Act, { closes }: Accepted): string {
+export function buttonText(act: Act, { closes }: Plan): string {
   const { id, title, subject = '', methodOf, options } = act;
   const { sessions, connections } = closes;
   if (id === 'servers.closeConnections') return text.button.closeConnections(connections, subject);
@@ -324,7 +324,7 @@ export interface Target extends Pick<ResultOf<'interface.get'>, 'name' | 'enviro
 /** What a person must type before the act; `undefined` for an act that the button alone does. */
 export function typedFor(
   { id, row: own = id, closesAll, subject }: Act,
-  { closes, notes = [] }: Accepted,
+  { closes, notes = [] }: Plan,
   { address, name: gateway = address, environment }: Target,
 ): string | undefined {
   const isMuch = notes.some((note) => note.code === 'no-usable-server' || closesLater(note));

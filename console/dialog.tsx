@@ -4,7 +4,7 @@
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Client, CommandOutcome } from 'gateway-admin-core/client';
-import type { Problem } from 'gateway-admin-core';
+import type { Plan, Problem } from 'gateway-admin-core';
 
 import { buttonText, typedFor, undoing, type Act } from './act.ts';
 import { commandOf, type CommandMethod } from './connection.ts';
@@ -15,7 +15,7 @@ import { useMeanings } from './meaning.ts';
 import { rowsOf } from './model.ts';
 import { useNow } from './now.ts';
 import { usePage, type Page } from './page.ts';
-import { differenceOf, planParts, sentencesOf, type Accepted } from './plan.ts';
+import { differenceOf, planParts, sentencesOf } from './plan.ts';
 import { useStore } from './store.ts';
 import { scopeOf } from './scope.ts';
 import { text } from './text.ts';
@@ -26,10 +26,10 @@ type Phase =
   | { readonly name: 'planning' }
   /** Values are missing. */
   | { readonly name: 'asking'; readonly missing: readonly string[] }
-  | { readonly name: 'planned'; readonly plan: Accepted; readonly before?: Accepted }
+  | { readonly name: 'planned'; readonly plan: Plan; readonly before?: Plan }
   | { readonly name: 'refused'; readonly problem: Problem }
   | { readonly name: 'broken'; readonly detail: string }
-  | { readonly name: 'working'; readonly plan: Accepted; readonly since: number };
+  | { readonly name: 'working'; readonly plan: Plan; readonly since: number };
 
 export function ActDialog() {
   const page = usePage();
@@ -63,7 +63,7 @@ function OpenDialog({ act, client, close }: Props) {
     return findFocus;
   }, []);
 
-  async function send(plan: Accepted): Promise<void> {
+  async function send(plan: Plan): Promise<void> {
     const since = performance.now();
     setPhase({ name: 'working', plan, since });
     const next = await perform(page, client, chosen, plan, since);
@@ -170,11 +170,9 @@ async function planOf(client: Client, act: Act): Promise<Phase> {
   try {
     const signal = AbortSignal.timeout(planMs);
     const answer = await methodFor(client, act).plan(...act.given, { ...act.options, signal });
-    if (!answer.ok) return { name: 'refused', problem: inOwnWords(answer.problem) };
-    const plan = answer.value;
-    return plan.outcome === 'refused'
-      ? { name: 'refused', problem: inOwnWords(plan.problem) }
-      : { name: 'planned', plan };
+    return answer.ok
+      ? { name: 'planned', plan: answer.value }
+      : { name: 'refused', problem: inOwnWords(answer.problem) };
   } catch (error) {
     const { name, message } = error as Error;
     return { name: 'broken', detail: name === 'TimeoutError' ? text.plan.silent : message };
@@ -186,7 +184,7 @@ async function perform(
   page: Page,
   client: Client,
   act: Act,
-  plan: Accepted,
+  plan: Plan,
   since: number,
 ): Promise<Phase | undefined> {
   const options = { ...act.options, mark: plan.mark, prefer: 'representation' };
@@ -212,7 +210,7 @@ async function perform(
   }
   const { problem } = answer;
   if (problem.code === 'precondition-failed' && problem.plan !== undefined)
-    return { name: 'planned', plan: problem.plan as Accepted, before: plan };
+    return { name: 'planned', plan: problem.plan as Plan, before: plan };
   if (problem.code !== 'outcome-unknown') return { name: 'refused', problem: inOwnWords(problem) };
   page.tell({ kind: 'unknown', text: text.done.unknown(act.title), detail: problem.detail });
   return undefined;
@@ -221,7 +219,7 @@ async function perform(
 async function doneOf(
   client: Client,
   act: Act,
-  plan: Accepted,
+  plan: Plan,
   value: unknown,
   took: number,
   last: string | undefined,
@@ -253,7 +251,7 @@ async function historyOf(client: Client) {
 async function undoOf(
   client: Client,
   { title }: Act,
-  { events }: Accepted,
+  { events }: Plan,
   command: string | undefined,
   last: string | undefined,
 ): Promise<Act | undefined> {
@@ -329,7 +327,7 @@ function Working({ since }: { readonly since: number }) {
   return <p class="soft">{text.plan.working(durationText(now - since))}</p>;
 }
 
-function Difference({ before, now }: { readonly before: Accepted; readonly now: Accepted }) {
+function Difference({ before, now }: { readonly before: Plan; readonly now: Plan }) {
   return (
     <div class="changed" role="alert">
       <p>
@@ -347,7 +345,7 @@ function Difference({ before, now }: { readonly before: Accepted; readonly now: 
   );
 }
 
-function PlanText({ plan }: { readonly plan: Accepted }) {
+function PlanText({ plan }: { readonly plan: Plan }) {
   if (plan.outcome === 'unchanged') return <p>{text.plan.unchanged}</p>;
   const sentences = sentencesOf(plan);
   return (
@@ -390,7 +388,7 @@ function Others({ act: { resource } }: { readonly act: Act }) {
 interface ButtonProps {
   readonly act: Act;
   readonly phase: Phase;
-  readonly send: (plan: Accepted) => void;
+  readonly send: (plan: Plan) => void;
   readonly planAgain: () => void;
   readonly close: () => void;
 }
@@ -400,7 +398,7 @@ function focusOn(element: HTMLElement | null): void {
 }
 
 /** Whether a plan changes nothing but the read-only mode, which refuses no such change. */
-function changesModeAlone({ events }: Pick<Accepted, 'events'>): boolean {
+function changesModeAlone({ events }: Pick<Plan, 'events'>): boolean {
   return events.every((event) => (event as { readonly type: string }).type === 'interface.updated');
 }
 

@@ -6,9 +6,6 @@ import { changedParts } from 'gateway-admin-core/client';
 
 import { text } from './text.ts';
 
-/** A plan that nothing speaks against. */
-export type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
-
 /** What a plan says, by weight: what cannot be taken back first. */
 export interface PlanSentences {
   readonly closes: readonly string[];
@@ -21,7 +18,7 @@ export interface PlanSentences {
 /** The parts of a plan, in the order in which they are shown. */
 export const planParts = ['closes', 'stays', 'notes', 'changes', 'asks'] as const;
 
-export function sentencesOf(plan: Accepted): PlanSentences {
+export function sentencesOf(plan: Plan): PlanSentences {
   const { closes, stays, notes = [] } = plan;
   // What closes later closes as well.
   const later = notes.filter(closesLater).map(({ detail }) => detail);
@@ -34,20 +31,16 @@ export function sentencesOf(plan: Accepted): PlanSentences {
       ...later,
     ],
     stays: stays.sessions === 0 || isNoted ? [] : [text.plan.stays(stays.sessions)],
-    changes: plan.events.flatMap((event) => {
-      const { resource } = event as { resource: string };
-      return partsIn(event as object).map((part) => `${resource} ${part.slice(1)}`);
-    }),
-    asks: plan.effects.map((effect) => {
-      const { type, resource, count } = effect as { type: string; resource: string; count?: number };
-      return text.plan.asks(type, resource, count);
-    }),
+    changes: plan.events.flatMap((event) =>
+      partsIn(event).map((part) => `${event.resource} ${part.slice(1)}`),
+    ),
+    asks: plan.effects.map(({ type, resource, count }) => text.plan.asks(type, resource, count)),
     notes: notes.filter((note) => !closesLater(note)).map(({ detail }) => detail),
   };
 }
 
 /** Whether a note says what a deadline will close. */
-export function closesLater({ code, count }: NonNullable<Accepted['notes']>[number]): boolean {
+export function closesLater({ code, count }: NonNullable<Plan['notes']>[number]): boolean {
   return code === 'closes-at-deadline' && count !== 0;
 }
 
@@ -75,8 +68,8 @@ export function valueText(value: unknown): string {
 
 /** What is different in the plan of now; each sentence that is gone, and each that is new. */
 export function differenceOf(
-  before: Accepted,
-  now: Accepted,
+  before: Plan,
+  now: Plan,
 ): readonly { readonly was?: string; readonly is?: string }[] {
   const [old, fresh] = [sentencesOf(before), sentencesOf(now)];
   return planParts.flatMap((part) => {

@@ -2,6 +2,7 @@
  * `plan` and `apply`: let a running gateway take a gateway document over. The interface finds the changes.
  */
 import type { Client, DocumentExtent } from '../client/index.ts';
+import type { Plan } from '../index.ts';
 import { valueOf } from './answer.ts';
 import { makeAsPlanned, sayNothingToDo } from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
@@ -10,13 +11,12 @@ import { safeText } from './output.ts';
 import { documentIn } from './parts.ts';
 import { placeOf, type GatewayPlace } from './place.ts';
 import {
-  acceptedPlan,
   changeCountOf,
   consequenceLines,
   countLines,
   nothingDoneOn,
+  planIn,
   rowOf,
-  type Accepted,
   type AskedAct,
   type Notes,
   type PlannedChange,
@@ -61,7 +61,7 @@ interface Found {
   readonly file: string;
   readonly client: Client;
   /** The plan with all its notes. */
-  readonly whole: Accepted;
+  readonly whole: Plan;
   /** The change, without the notes about the document. */
   readonly planned: PlannedChange;
   /** The notes about the document. */
@@ -85,7 +85,7 @@ async function findChanges(call: Call): Promise<Found> {
     linesOf: ({ events }) =>
       events.map(rowOf).flatMap(({ resource, changes }) => changes.map((each) => `${resource}  ${each}`)),
   };
-  const whole = acceptedPlan(valueOf(await client.document.adopt.plan(document, options), change));
+  const whole = planIn(valueOf(await client.document.adopt.plan(document, options), change));
   const { plan, told } = withoutTold(whole);
   const place = await placeOf(call, client);
   return {
@@ -119,7 +119,7 @@ function extentOf(call: Call): DocumentExtent {
 /** The notes about the document, and not about a change: a person is told what stays before the changes. */
 const aboutDocument: readonly string[] = ['left-out', 'left-as-it-is', 'nothing-compared'];
 
-function withoutTold({ notes = [], ...plan }: Accepted): { readonly plan: Accepted; readonly told: Notes } {
+function withoutTold({ notes = [], ...plan }: Plan): { readonly plan: Plan; readonly told: Notes } {
   const isTold = ({ code }: Notes[number]): boolean => aboutDocument.includes(code);
   const others = notes.filter((note) => !isTold(note));
   return { plan: { ...plan, ...(others.length > 0 && { notes: others }) }, told: notes.filter(isTold) };
@@ -133,12 +133,12 @@ function equalText(told: Notes, place: string, file: string): string {
 }
 
 /** A plan for programs. */
-function shownPlan({ events, count, closes, stays, notes }: Accepted): object {
+function shownPlan({ events, count, closes, stays, notes }: Plan): object {
   const changes = events.map(rowOf).map(({ resource, changes: lines }) => ({ resource, changes: lines }));
   return { changes, ...(count && { count }), closes, stays, ...(notes && { notes }) };
 }
 
-function printChanges({ output }: Call, plan: Accepted): void {
+function printChanges({ output }: Call, plan: Plan): void {
   output.table(
     ['resource', 'change'],
     plan.events

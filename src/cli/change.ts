@@ -24,17 +24,16 @@ import { jsonText, safeText } from './output.ts';
 import { assertConfirmed, nameFor, placeOf, whereText, type GatewayPlace } from './place.ts';
 import {
   deletionsIn,
-  acceptedPlan,
   changeText,
   doneText,
   nothingClosed,
   nothingDoneOn,
+  planIn,
   planLines,
   questionOf,
   sentencesOf,
   sinceThen,
   titleOf,
-  type Accepted,
   type AskedAct,
   type Notes,
   type PlannedChange,
@@ -69,7 +68,7 @@ export function changing({ change, options, ...row }: Changing): Command {
 export async function make(call: Call, client: Client, change: AskedAct): Promise<void> {
   const { given = [], options } = change;
   const answer = await methodFor(client, change).plan(...given, { ...options });
-  const plan = acceptedPlan(valueOf(answer, change));
+  const plan = planIn(valueOf(answer, change));
   const planned = { change, plan };
   if (call.has('dry-run')) {
     showPlan(call, planned, await placeOf(call, client));
@@ -175,7 +174,8 @@ async function makePlanned(
     return makePlanned(call, client, now, place);
   }
   const { closed = nothingClosed } = answer.done;
-  if (call.output.isJson) call.output.json(answer.done);
+  const { notes } = plan;
+  if (call.output.isJson) call.output.json({ ...answer.done, ...(notes && { notes }) });
   else call.output.lines(safeText(doneText({ change, plan }, closed, place)));
 }
 
@@ -193,10 +193,10 @@ function bodyOf(done: unknown = {}): Partial<CommandOutcome> {
 }
 
 /** The plan of now in the refusal of a mark; `undefined` for any other answer. */
-function planOfNow(answer: Answer<unknown>): Accepted | undefined {
+function planOfNow(answer: Answer<unknown>): Plan | undefined {
   if (answer.ok || answer.problem.code !== 'precondition-failed' || answer.problem.plan === undefined)
     return undefined;
-  return acceptedPlan(answer.problem.plan as Plan);
+  return planIn(answer.problem.plan as Plan);
 }
 
 /** Whether there is a terminal. The standard input has ended if a document or a password was typed there. */

@@ -2,7 +2,7 @@
  * `patch`, `create` and `delete`: JSON Patches and definitions from a command line.
  */
 import type { Answer, Client, CommandId, EndpointId, SequenceCommand } from '../client/index.ts';
-import type { Operation, Problem } from '../index.ts';
+import type { Operation, Plan, Problem } from '../index.ts';
 import { parseJson, parsePointer, type Json } from '../json/index.ts';
 import { givenTag, shownTag, valueOf } from './answer.ts';
 import { changing } from './change.ts';
@@ -10,7 +10,6 @@ import { wrongUse, type Call, type Command, type CommandError, type GivenOption 
 import { methodOf } from './connection.ts';
 import { isObject, readGiven, readJson } from './input.ts';
 import { configured, listenerOf, resourceWith, subjectOf, type Configured } from './kind.ts';
-import type { Accepted } from './plan.ts';
 
 /** The options that set something. */
 const setOptions = {
@@ -407,7 +406,7 @@ export const deletion = changing({
 });
 
 /** The resources whose lists lose the deleted one; empty if there are none. */
-function detachedText({ effects }: Accepted): string {
+function detachedText({ effects }: Plan): string {
   const links = (effects as readonly { readonly resource: string; readonly to?: object }[])
     .filter(({ to }) => to !== undefined)
     .map(({ resource }) => resource);

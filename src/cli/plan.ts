@@ -11,7 +11,6 @@ import {
   type CommandOutcome,
 } from '../client/index.ts';
 import type { Json, Plan } from '../index.ts';
-import { refusal } from './answer.ts';
 import type { Method } from './connection.ts';
 import type { Subject } from './kind.ts';
 import { counted, jsonText, safeText } from './output.ts';
@@ -40,7 +39,7 @@ export interface AskedAct {
   /** The options of the method of the client, besides those of every command. */
   readonly options?: object;
   /** What the question says besides the numbers of the plan; empty if nothing. */
-  readonly more?: (plan: Accepted) => string;
+  readonly more?: (plan: Plan) => string;
   /** The entity tag of the resource, which a dry run prints for `--if-match`. */
   readonly tag?: string;
   /** How many things are still to close while the command runs; left out if nothing closes. */
@@ -50,28 +49,24 @@ export interface AskedAct {
    *
    * @param shown - the events of all plans that are shown together: lines name their resources if there are several
    */
-  readonly linesOf?: (plan: Accepted, shown?: Accepted['events']) => readonly string[];
+  readonly linesOf?: (plan: Plan, shown?: Plan['events']) => readonly string[];
   /** Finds the change anew when its plan no longer holds. Default: the same change with the plan of now. */
   readonly anew?: () => Promise<PlannedChange | undefined>;
 }
 
-/** A plan that nothing speaks against. */
-export type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
-
 /** What a plan does not count. */
-export type Notes = NonNullable<Accepted['notes']>;
+export type Notes = NonNullable<Plan['notes']>;
 
 /** A change with its plan. */
 export interface PlannedChange {
   readonly change: AskedAct;
-  readonly plan: Accepted;
+  readonly plan: Plan;
 }
 
-/** The plan, if nothing speaks against the change. */
-export function acceptedPlan(plan: Plan | undefined): Accepted {
-  if (plan?.outcome === 'refused') throw refusal(plan.problem);
+/** The plan in an answer. @throws Error if it is none */
+export function planIn(plan: Plan | undefined): Plan {
   // After the change, it would be too late to find out that the plan has no numbers.
-  const { closes, stays, events } = (plan ?? {}) as Partial<Accepted>;
+  const { closes, stays, events } = (plan ?? {}) as Partial<Plan>;
   const counts: readonly unknown[] = [closes?.sessions, closes?.connections, stays?.sessions, events?.length];
   const hasMark = typeof (plan as { mark?: unknown } | undefined)?.mark === 'string';
   if (plan !== undefined && hasMark && counts.every((count) => typeof count === 'number')) return plan;
@@ -129,7 +124,7 @@ export function doneText(
 }
 
 /** What was closed. What a plan shows can end by itself before the change. */
-function closedText({ closes }: Accepted, closed: CommandOutcome['closed'], at: string): readonly string[] {
+function closedText({ closes }: Plan, closed: CommandOutcome['closed'], at: string): readonly string[] {
   const texts = closingText(closed, `closed${at}`);
   const isOver = texts.length === 0 && closes.sessions + closes.connections > 0;
   return isOver ? ['Nothing was left to close.'] : texts;
@@ -167,7 +162,7 @@ export function sinceThen(before: PlannedChange, now: PlannedChange): readonly s
 /** The settings that change, without the effects: those follow from the settings and from the numbers of the plan. */
 function settingLines(
   { change: { linesOf = changeLines }, plan }: PlannedChange,
-  shown: Accepted['events'],
+  shown: Plan['events'],
 ): readonly string[] {
   if (plan.outcome === 'unchanged') return [];
   return linesOf({ ...plan, effects: [] }, shown).map((line) => line.trim());
@@ -186,8 +181,8 @@ function listed(word: string, lines: readonly string[], others: readonly string[
 /**
  * The settings that change, and what the gateway is asked for. Where several resources change, each line names its own.
  */
-function changeLines({ events, effects }: Accepted, shown = events): readonly string[] {
-  const isOfOne = new Set(shown.map((event) => rowOf(event).resource)).size < 2;
+function changeLines({ events, effects }: Plan, shown = events): readonly string[] {
+  const isOfOne = new Set(shown.map(({ resource }) => resource)).size < 2;
   return [
     ...events
       .map(rowOf)
@@ -223,17 +218,12 @@ export function sentencesOf(notes: Notes): readonly string[] {
 }
 
 /** An effect: what the gateway is asked for. */
-function effectLine(effect: unknown): string {
-  const { type, resource, count } = effect as {
-    readonly type: string;
-    readonly resource: string;
-    readonly count?: number;
-  };
+function effectLine({ type, resource, count }: Plan['effects'][number]): string {
   return `gateway: ${type} ${resource}${count === undefined ? '' : ` (${String(count)})`}`;
 }
 
 /** The sessions that stay. Of those that lose a connection, a note says more: they may not be able to continue. */
-function stayingText({ stays: { sessions }, notes = [] }: Accepted, at: string): readonly string[] {
+function stayingText({ stays: { sessions }, notes = [] }: Plan, at: string): readonly string[] {
   if (sessions === 0 || notes.some(({ code }) => code === 'sessions-lose-connection')) return [];
   return [`${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}${at}.`];
 }
@@ -269,7 +259,7 @@ export function deletionsIn({
   events,
   count,
 }: PlannedChange['plan']): readonly (readonly [kind: (typeof deletable)[number], number])[] {
-  const types = events.map((event) => (event as { readonly type?: unknown }).type);
+  const types = events.map(({ type }) => type);
   return deletable
     .map((kind) => {
       const type = `${kind}.deleted`;

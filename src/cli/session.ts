@@ -10,7 +10,7 @@ import { methodOf, type Method } from './connection.ts';
 import { secondsIn } from './input.ts';
 import { mostNamed, subjectOf } from './kind.ts';
 import { counted } from './output.ts';
-import { acceptedPlan, type AskedAct } from './plan.ts';
+import { planIn, type AskedAct } from './plan.ts';
 
 /** A criterion on the command line. */
 interface Criterion {
@@ -226,7 +226,7 @@ async function changeOfIds(client: Client, ids: readonly string[]): Promise<Aske
     method,
     async anew() {
       const change = await changeOfIds(client, ids);
-      return { change, plan: acceptedPlan(valueOf(await (change.method ?? method).plan())) };
+      return { change, plan: planIn(valueOf(await (change.method ?? method).plan())) };
     },
   };
 }

@@ -48,14 +48,13 @@ export function closeEach(client: Client, chosen: readonly ChosenSession[]): Clo
   const { close } = client.sessions as unknown as { readonly close: CloseOne };
   const conditionOf = ({ etag }: ChosenSession): object => (etag === undefined ? {} : { ifMatch: etag });
   const plan: CloseEach['plan'] = async (options) => {
-    const plans: (Accepted | undefined)[] = [];
+    const plans: (Plan | undefined)[] = [];
     let ended: Answer<Plan> | undefined;
     for (const each of chosen) {
       const answer = await close.plan(each.id, { ...options, ...conditionOf(each) });
-      const problem = answer.ok ? (answer.value as { readonly problem?: Problem }).problem : answer.problem;
-      if (answer.ok && problem === undefined) plans.push(answer.value as Accepted);
+      if (answer.ok) plans.push(answer.value);
       // One that was chosen from a list and has ended needs no closing. One that a person has typed may be mistyped.
-      else if (each.etag === undefined || problem === undefined || !hasEnded(problem)) return answer;
+      else if (each.etag === undefined || !hasEnded(answer.problem)) return answer;
       else {
         plans.push(undefined);
         ended = answer;
@@ -90,8 +89,6 @@ interface CloseOne {
   plan(id: number | string, options: CommandOptions): Promise<Answer<Plan>>;
 }
 
-/** A plan that nothing speaks against. */
-type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
 type Refused = Extract<Answer<unknown>, { readonly ok: false }>;
 
 /** Whether a session needs no closing: it has ended since the plan, or its id belongs to a later session by now. */
@@ -124,13 +121,14 @@ function sumOf(done: readonly CommandOutcome[]): CommandOutcome['closed'] {
 }
 
 /** The plans of several commands as one. */
-function onePlan(plans: readonly Accepted[]): Omit<Accepted, 'mark'> {
+function onePlan(plans: readonly Plan[]): Omit<Plan, 'mark'> {
+  const notes = plans.flatMap((plan) => plan.notes ?? []);
   return {
     outcome: plans.some(({ outcome }) => outcome === 'accepted') ? 'accepted' : 'unchanged',
     events: plans.flatMap(({ events }) => events),
     effects: plans.flatMap(({ effects }) => effects),
     closes: sumOf(plans.map(({ closes }) => ({ outcome: 'accepted', closed: closes }))),
     stays: { sessions: 0 },
-    notes: plans.flatMap(({ notes = [] }) => notes),
+    ...(notes.length > 0 && { notes }),
   };
 }

@@ -5,8 +5,8 @@
  */
 import { endpoints } from '../http/endpoint.ts';
 import type { AdminEvent, Problem } from '../index.ts';
-import { hasType, readRefusal, requestOf, strangeAnswer, textsOf, valueOf } from './message.ts';
-import { onAbort, type ReceivedResponse, type Send } from './send.ts';
+import { hasType, jsonOf, readRefusal, requestOf, strangeAnswer, textsOf } from './message.ts';
+import { onAbort, wait, type ReceivedResponse, type Send } from './send.ts';
 
 /**
  * The options of `client.events`.
@@ -14,8 +14,8 @@ import { onAbort, type ReceivedResponse, type Send } from './send.ts';
  * @public
  */
 export interface EventOptions {
-  /** The id of the last event that you know: the stream goes on after it. Left out for the events from now on. */
-  readonly after?: string;
+  /** The id of the last event that you know: the stream goes on after it. `undefined` for the events from now on. */
+  readonly after?: string | undefined;
   /** The types of events, such as `service.updated`, or their first words, such as `service`; all if left out. */
   readonly types?: readonly WithFirstWord<ShownEvent['type']>[];
   /** Ends the stream. */
@@ -53,16 +53,27 @@ export type EventStreamItem =
       readonly event: ShownEvent;
     }
   | {
+      /** The id to go on after, for `after`. */
+      readonly id: string;
       /** Events are missing. Read the present state. */
       readonly gap: true;
       /** Whether they are missing because the interface was started again. */
       readonly isRestart: boolean;
+      /** Number of missing events of all types; `undefined` if that is not known, because the stream has resumed. */
+      readonly missed: number | undefined;
+      /**
+       * The time of the last event before the gap, in milliseconds since 1970; `undefined` if this call has given no
+       * event yet.
+       */
+      readonly since: number | undefined;
     };
 
 /** Where a stream stands: the connections of a stream share it. */
 interface Place {
   /** The id to go on after. */
   last: string | undefined;
+  /** The time of the last event; `undefined` before the first one. */
+  lastAt: number | undefined;
   /** Whether the interface has sent something. */
   wasConnected: boolean;
   /** The pause before the next connection, in milliseconds. */
@@ -95,7 +106,7 @@ export async function* readEvents(
   options: EventOptions = {},
 ): AsyncGenerator<EventStreamItem, void, undefined> {
   const { after, signal, onState } = options;
-  const place: Place = { last: after, wasConnected: false, pauseMs: firstPauseMs };
+  const place: Place = { last: after, lastAt: undefined, wasConnected: false, pauseMs: firstPauseMs };
   do {
     let reason: Error | undefined;
     try {
@@ -166,9 +177,11 @@ function itemOf(
   // The life of the interface is the first part of an id.
   const isRestart = place.last?.split('.')[0] !== id?.split('.')[0];
   place.last = id ?? place.last;
-  if (event === 'gap') return { gap: true, isRestart };
   if (event === undefined || id === undefined) return undefined;
-  return { id, event: valueOf(response, data) as ShownEvent };
+  const said = jsonOf(response, data) as ShownEvent & { readonly missed?: number };
+  if (event === 'gap') return { id, gap: true, isRestart, missed: said.missed, since: place.lastAt };
+  place.lastAt = said.at;
+  return { id, event: said };
 }
 
 /**
@@ -213,18 +226,4 @@ function splitter(response: ReceivedResponse): (text: string) => Generator<Block
     if (size + line.length > 2 ** 26)
       throw new EventTooLarge(strangeAnswer(response, 'an event over 64 MiB').message, { cause: response });
   };
-}
-
-/** Waits until the next connection, or until the signal aborts. */
-function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      ignore();
-      resolve();
-    }, milliseconds);
-    const ignore = onAbort(signal, () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -7,7 +7,7 @@
 
 export { acts, type Act, type ActId, type CommandId, type Verb } from '../http/endpoint.ts';
 export { nameToType, subjectOfSearch, type ActPlace } from './act.ts';
-export type { Answer } from './message.ts';
+export { valueOf, type Answer } from './message.ts';
 export { changedParts, type ChangedPart } from './changed-part.ts';
 export { closeEach, type ChosenSession, type CloseEach } from './close-each.ts';
 export {
@@ -30,4 +30,6 @@ export type {
 } from './endpoints.ts';
 export type { EventOptions, EventStreamItem, ShownEvent } from './event-stream.ts';
 export type { SessionSearch } from '../resources/session.ts';
+export { withRetry } from './retry.ts';
 export { sendTo, sendWithFetch, withEtags, type FetchOptions, type Send } from './send.ts';
+export { waitFor, type WaitOptions } from './wait-for.ts';

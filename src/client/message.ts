@@ -26,6 +26,20 @@ export type Answer<T> =
       readonly retryAfterMs: number | undefined;
     };
 
+/**
+ * Gives the value of an answer, for a program that a refusal ends.
+ *
+ * @param answer - the answer
+ * @returns its value
+ * @throws Error with the detail of the problem, and the problem as its `cause`, if the request was refused
+ *
+ * @public
+ */
+export function valueOf<T>(answer: Answer<T>): T {
+  if (answer.ok) return answer.value;
+  throw new Error(answer.problem.detail, { cause: answer.problem });
+}
+
 /** The options of all methods, and of the stream. */
 interface AnyOptions {
   readonly signal?: AbortSignal;
@@ -75,7 +89,7 @@ function segmentOf(subject: unknown): string {
 export async function answerOf(response: ReceivedResponse, kind: Endpoint['kind']): Promise<Answer<unknown>> {
   const { status, headers, body } = response;
   if (status >= 300) return readRefusal(response);
-  const value = status === 204 ? undefined : valueOf(response, await textOf(body));
+  const value = status === 204 ? undefined : jsonOf(response, await textOf(body));
   return {
     ok: true,
     value: kind === 'list' ? { elements: value, total: Number(headers['x-total-count']) } : value,
@@ -92,7 +106,7 @@ export async function readRefusal(
   const after = response.headers['retry-after'];
   return {
     ok: false,
-    problem: valueOf(response, text) as Problem,
+    problem: jsonOf(response, text) as Problem,
     retryAfterMs: after ? Number(after) * 1000 : undefined,
   };
 }
@@ -102,8 +116,8 @@ export function hasType({ headers }: ReceivedResponse, type: string): boolean | 
   return headers['content-type']?.startsWith(type);
 }
 
-/** The value of a text in a response. @internal */
-export function valueOf(response: ReceivedResponse, text: string): unknown {
+/** The JSON of a text in a response. @internal */
+export function jsonOf(response: ReceivedResponse, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -116,8 +130,8 @@ export function strangeAnswer(response: ReceivedResponse, text: string): Error {
   return noAnswer(response.url, `status ${String(response.status)}, ${text.slice(0, 100)}`, response);
 }
 
-/** The text of a body. */
-async function textOf(body: AdminResponse['body']): Promise<string> {
+/** The text of a body. @internal */
+export async function textOf(body: AdminResponse['body']): Promise<string> {
   let text = '';
   for await (const part of textsOf(body)) text += part;
   return text;

@@ -124,6 +124,20 @@ export function withEtags(send: Send): Send {
   };
 }
 
+/** Waits for a time, or until the signal aborts. @internal */
+export function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      ignore();
+      resolve();
+    }, milliseconds);
+    const ignore = onAbort(signal, () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
 /**
  * The chunks of a stream. Not every browser can loop over a stream itself. The signal is listened to here as well,
  * because `fetch` of Node 20 and 22 forgets it when memory is collected while the stream is read.

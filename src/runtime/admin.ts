@@ -19,6 +19,7 @@ import type { AuditGap, AuditRecord, HostAttempt } from '../ports/audit-record.t
 import type { AlertRepresentation } from '../resources/alert.ts';
 import type { CommandInFlight } from '../resources/command.ts';
 import type { HostReport, Transition } from '../resources/index.ts';
+import type { Problem } from '../problem.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { AuditReadOptions } from './audit/audit-log.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
@@ -192,11 +193,15 @@ export interface Admin {
    */
   execute(transition: Transition, options?: ExecuteOptions): Promise<Execution>;
   /**
-   * Returns what {@link Admin.execute} would do now. Changes nothing, and does not ask the host.
+   * Returns what {@link Admin.execute} would do now, or why it would refuse. Changes nothing, and does not ask the
+   * host.
    *
    * @throws the error that the transition throws, or the RangeError or TypeError of {@link Admin.execute}
    */
-  plan(transition: Transition, options?: Omit<ExecuteOptions, 'signal'>): Plan;
+  plan(
+    transition: Transition,
+    options?: Omit<ExecuteOptions, 'signal'>,
+  ): Plan | { readonly outcome: 'refused'; readonly problem: Problem };
   /**
    * Creates the first admin user. The password, in plain text, is checked and hashed as by `PUT /users`.
    *

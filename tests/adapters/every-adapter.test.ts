@@ -206,7 +206,7 @@ const ways: Readonly<Record<string, (admin: Admin) => Promise<Send>>> = {
 };
 
 function markIn(plan: Answer<Plan>): string {
-  if (!plan.ok || plan.value.outcome === 'refused') throw new Error('The plan is refused');
+  if (!plan.ok) throw new Error(plan.problem.detail);
   return plan.value.mark;
 }
 

@@ -79,12 +79,51 @@ describe.each([
     }
   });
 
+  it('says of a gap how much was missed, since when, and the id to go on after', async () => {
+    const { admin } = runAdmin({ limits: { maxEventsKept: 2 } });
+    closing.push(() => admin.close());
+    const client = createClient(await open(admin));
+    const control = new AbortController();
+    const items: EventStreamItem[] = [];
+    for await (const item of client.events({ after: otherLife, signal: control.signal })) {
+      items.push(item);
+      if (items.length === 1) await stop(admin);
+      if (items.length === 2) {
+        const { id } = item;
+        for (const change of [start, stop, start, stop]) await change(admin);
+        const late = client.events({ after: id });
+        const { value: gap } = await late.next();
+        expect(gap).toEqual({ gap: true, id: expect.stringMatching(/\.3\.0$/), isRestart: false });
+        expect((await late.next()).value).toMatchObject({ id: expect.stringMatching(/\.4\.0$/) });
+        await late.return();
+        control.abort();
+      }
+    }
+    expect(items).toMatchObject([{ gap: true, isRestart: true }, { event: { type: 'service.stopped' } }]);
+  });
+
   it('throws the problem of a refusal', async () => {
     const client = createClient(await open(run()));
     await expect(client.events({ after: 'x' }).next()).rejects.toMatchObject({
       cause: { code: 'header-invalid' },
     });
   });
+});
+
+it('client.events counts what a reader was too slow for, and says since when', async () => {
+  const { admin } = runAdmin({ limits: { maxEventsKept: 2 } });
+  closing.push(() => admin.close());
+  // In process nothing is read ahead, so the test decides what the reader is too late for.
+  const events = createClient(sendTo(admin)).events({ after: otherLife });
+  await events.next();
+  await stop(admin);
+  const { value: first } = await events.next();
+  for (const change of [start, stop, start, stop]) await change(admin);
+  const at = first !== undefined && 'event' in first ? first.event.at : 0;
+  const gap = { gap: true, isRestart: false, missed: 2, since: at };
+  expect((await events.next()).value).toEqual({ ...gap, id: expect.stringMatching(/\.3\.0$/) });
+  expect((await events.next()).value).toMatchObject({ event: { type: 'service.started' } });
+  await events.return();
 });
 
 it('client.events connects again when the connection breaks, says so, and gives each event once', async () => {

@@ -6,7 +6,6 @@ import { createClient, sendTo, type Answer, type Elements } from 'gateway-admin-
 
 import { actsOnResource, type Act, type Subject } from '../../console/act.ts';
 import { commandOf } from '../../console/connection.ts';
-import type { Accepted } from '../../console/plan.ts';
 
 type Shown = Readonly<Record<string, unknown>>;
 
@@ -62,8 +61,7 @@ function firstValues({ inputs = [] }: Act): Readonly<Record<string, string>> {
 }
 
 /** The plan in an answer; an error where there is none. */
-export function acceptedIn(answer: Answer<Plan>): Accepted {
+export function acceptedIn(answer: Answer<Plan>): Plan {
   if (!answer.ok) throw new Error(answer.problem.detail);
-  if (answer.value.outcome === 'refused') throw new Error(answer.value.problem.detail);
   return answer.value;
 }

@@ -10,6 +10,7 @@ import {
   createSecretSealer,
   type Fault,
   linkTo,
+  type Plan,
 } from 'gateway-admin-core';
 import { createClient, sendTo, type SessionSearch } from 'gateway-admin-core/client';
 import { applyPatch, type Json } from 'gateway-admin-core/json';
@@ -32,7 +33,7 @@ import {
 import { commandOf } from '../../console/connection.ts';
 import { definitionOf, faultsByField, patchOf, textsOf, type Typed } from '../../console/form.ts';
 import type { Field } from '../../console/meaning.ts';
-import { type Accepted, differenceOf, planParts, sentencesOf, valueText } from '../../console/plan.ts';
+import { differenceOf, planParts, sentencesOf, valueText } from '../../console/plan.ts';
 import { acts, formats } from '../../console/text.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { fieldTable } from './built-fields.ts';
@@ -682,7 +683,7 @@ describe('the difference of two plans', () => {
     const { services } = createClient(sendTo(admin));
     await services.patch('My Service', patchTo(7));
     const answer = await services.patch('My Service', patchTo(5), { mark: before.mark });
-    const now = (answer.ok ? undefined : answer.problem.plan) as Accepted;
+    const now = (answer.ok ? undefined : answer.problem.plan) as Plan;
     const [was, is] = ['100', '7'].map((old) => `/services/My-Service max_connection: ${old} → 5`);
     expect(differenceOf(before, now)).toEqual([{ was, is }]);
     expect(differenceOf(now, before)).toEqual([{ was: is, is: was }]);

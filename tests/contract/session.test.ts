@@ -396,7 +396,7 @@ const representation = { headers: { prefer: 'return=representation' } };
 const idsOf = (list: unknown): readonly unknown[] =>
   (list as readonly { readonly id: number }[]).map(({ id }) => id);
 
-async function planOf(send: Send, query: string): Promise<Extract<Plan, { readonly mark: string }>> {
+async function planOf(send: Send, query: string): Promise<Plan> {
   return (await send('DELETE', `/sessions?${query}&dry_run=true`)).body as never;
 }
 
@@ -603,7 +603,7 @@ describe('closing some of 5,500 sessions', () => {
       closes: { sessions: 5500 },
       events: [{ count: 5500 }],
     });
-    expect((plan.events[0] as { readonly sessions: readonly unknown[] }).sessions).toHaveLength(100);
+    expect(plan.events[0]?.['sessions']).toHaveLength(100);
     const answer = await send('DELETE', `/sessions?all=true&mark=${plan.mark}`);
     expect(answer.body).toMatchObject({ plan: { closes: { sessions: 5500 } } });
   });

@@ -44,8 +44,6 @@ const tables: ReadonlyMap<string, Fields> = new Map(
 const count = z.int().check(z.minimum(0));
 const changeShape = z.looseObject({ type: z.string() });
 
-type Planned = Exclude<Plan, { readonly problem: Problem }>;
-
 const faultShape = z.strictObject({
   pointer: z.string(),
   operation: z.exactOptional(count),
@@ -69,10 +67,10 @@ const noteShape = z.strictObject({
   resource: z.exactOptional(z.string()),
   count: z.exactOptional(count),
   detail: z.string(),
-} satisfies Record<keyof NonNullable<Planned['notes']>[number], z.ZodMiniType>);
+} satisfies Record<keyof NonNullable<Plan['notes']>[number], z.ZodMiniType>);
 
 const planShape = z.strictObject({
-  outcome: z.enum(['accepted', 'unchanged'] satisfies Planned['outcome'][]),
+  outcome: z.enum(['accepted', 'unchanged'] satisfies Plan['outcome'][]),
   mark: z.string(),
   patch: z.exactOptional(z.array(z.looseObject({ op: z.string(), path: z.string() }))),
   events: z.array(changeShape),
@@ -80,12 +78,12 @@ const planShape = z.strictObject({
   count: z.exactOptional(z.record(z.string(), count)),
   etag: z.exactOptional(z.string()),
   closes: z.strictObject({ sessions: count, connections: count } satisfies Record<
-    keyof Planned['closes'],
+    keyof Plan['closes'],
     unknown
   >),
-  stays: z.strictObject({ sessions: count } satisfies Record<keyof Planned['stays'], unknown>),
+  stays: z.strictObject({ sessions: count } satisfies Record<keyof Plan['stays'], unknown>),
   notes: z.exactOptional(z.array(noteShape)),
-} satisfies Record<keyof Planned, z.ZodMiniType>);
+} satisfies Record<keyof Plan, z.ZodMiniType>);
 
 const mayShape = z.strictObject({
   id: z.string(),
@@ -95,10 +93,10 @@ const mayShape = z.strictObject({
 } satisfies Record<keyof Extract<May, { readonly code: string }>, z.ZodMiniType>);
 
 const outcomeShape = z.strictObject({
-  outcome: z.enum(['accepted', 'unchanged'] satisfies Planned['outcome'][]),
+  outcome: z.enum(['accepted', 'unchanged'] satisfies Plan['outcome'][]),
   command: z.exactOptional(z.string()),
   closed: z.strictObject({ sessions: count, connections: count } satisfies Record<
-    keyof Planned['closes'],
+    keyof Plan['closes'],
     unknown
   >),
 });

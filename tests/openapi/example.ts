@@ -41,7 +41,6 @@ export async function routeExamples(): Promise<Readonly<Record<string, RouteExam
 
 /** A plan whose mark has the same life at each generation. */
 function ofOneLife(plan: Plan): object {
-  if (plan.outcome === 'refused') return plan;
   const [command, digest, life, ...bound] = plan.mark.split('.');
   const mark = [command, digest, ...(life === undefined ? [] : ['5f0c8e21a9b3', ...bound])].join('.');
   return { ...plan, mark };

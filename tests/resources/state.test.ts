@@ -195,6 +195,10 @@ describe.each(machines)('a $kind', ({ kind, step, of, report }) => {
     expect(next).toBe(snapshot);
     const detail = `names the ${kind} "nothing", which does not exist`;
     expect(faults).toMatchObject([{ pointer: '/0', detail }]);
+    const link = `/${kind}s/Report%20Service`;
+    const linked = applyReports(snapshot, { ...report('failed'), [kind]: link }, { now: 5 });
+    const hint = `names the ${kind} "${link}", which does not exist: a report has the name, "Report Service", and not the link`;
+    expect(linked.faults).toMatchObject([{ pointer: '/0', detail: hint }]);
   });
 });
 

@@ -349,7 +349,7 @@ export class Stage {
   }
 
   /** A plan by its events, by what it counts if there is anything, and by its notes. The mark is for `as planned`. */
-  #textOfPlan({ outcome, events, closes, stays, notes = [] }: MarkedPlan): string {
+  #textOfPlan({ outcome, events, closes, stays, notes = [] }: Plan): string {
     const told = [
       (events as unknown as Parameters<typeof textOfEffect>).map(textOfEffect).join(', '),
       closes.sessions === 0 ? '' : `closes ${String(closes.sessions)} sessions`,
@@ -408,9 +408,7 @@ export class Stage {
   }
 }
 
-type MarkedPlan = Extract<Plan, { readonly mark: string }>;
-
-function isPlan(body: unknown): body is MarkedPlan {
+function isPlan(body: unknown): body is Plan {
   return typeof body === 'object' && body !== null && 'mark' in body && 'closes' in body;
 }
 

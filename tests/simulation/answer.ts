@@ -26,7 +26,7 @@ export interface Asked extends ClientCommand {
 }
 
 /** A plan that a client was shown. */
-export type Shown = Extract<Plan, { readonly mark: string }> & {
+export type Shown = Plan & {
   /** The epoch of the life in which it was shown. */
   readonly epoch: string;
   /** The revisions of what was shown when the client asked for the plan, and when it was answered. */

@@ -159,7 +159,6 @@ function isAboutLater(plan: Shown, actor: string, chronicle: Chronicle): boolean
 /** Why a plan that no longer held would have held, by the plan of the refusal. */
 function needlessRefusal({ code, now }: Answer, plan: Shown): string | undefined {
   if (code !== 'precondition-failed' || now === undefined) return undefined;
-  if (now.outcome === 'refused') return `it would be refused with ${now.problem.code}`;
   if (now.outcome === 'unchanged') return 'it would change nothing';
   // What has closed by itself needs no closing.
   const isCompared = now.events.every(isWhole) ? isWhole : () => true;

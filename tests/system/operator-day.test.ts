@@ -3,21 +3,25 @@
  * follow one another: each leaves the gateway as it has found it.
  */
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createClient, sendWithFetch, type Answer } from 'gateway-admin-core/client';
+import { createClient, sendWithFetch, valueOf } from 'gateway-admin-core/client';
 
 import { command } from '../cli/command-line.ts';
 import { buildExamples } from '../support/built-package.ts';
+import { otherLife } from '../support/event-reader.ts';
 import { readExposition } from '../support/exposition.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { connectDatabase, type DatabaseClient } from './database-client.ts';
 import { openEchoServer } from './echo-server.ts';
-import { runCommand, startProgram, type Result } from './program.ts';
+import { runCommand, startProgram, startTool, type Result } from './program.ts';
 import {
   endGateways,
   startGateway,
@@ -603,7 +607,6 @@ describe('a bot with the client', () => {
     const { services } = createClient(sendWithFetch(gateway.admin));
     const doomed = await logIn('Read-Write', 7);
     const plan = valueOf(await services.closeSessions.plan('Read-Write'));
-    if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
     expect(plan.closes).toEqual({ sessions: 7, connections: 7 });
     const before = await logIn('Read-Write', 10);
     const [answer, meanwhile] = await Promise.all([
@@ -620,6 +623,79 @@ describe('a bot with the client', () => {
     const again = await services.closeSessions('Read-Write', { mark: plan.mark, prefer: 'representation' });
     expect(valueOf(again).closed).toEqual({ sessions: 0, connections: 0 });
     expect(await sessionsOf('/services/read-write/sessions')).toHaveLength(others.length);
+  });
+});
+
+describe('the tools of the examples', () => {
+  it('find what differs between a document and the gateway, and say it with the exit code', async () => {
+    const file = join(await directory(), 'gateway.json');
+    await writeFile(file, (await ask('export')).out);
+    expect(await startTool(gateway.admin, 'drift', file).ended).toEqual({ code: 0, out: '', err: '' });
+    await ask('patch', 'service', 'reports', '--set', 'max_connection=70', ...isConfirmed);
+    const found = await startTool(gateway.admin, 'drift', file).ended;
+    expect([found.code, found.out]).toEqual([
+      6,
+      'service.updated /services/Reports\n  /max_connection 70 > undefined\n',
+    ]);
+    await ask('undo', '--last', ...isConfirmed);
+    const lost = await startTool('http://127.0.0.1:1', 'drift', file).ended;
+    expect([lost.code, lost.err]).toEqual([4, expect.stringContaining('No answer of the interface')]);
+  });
+
+  it('restart one server after the other, and stop before a service has none left', async () => {
+    const file = join(await directory(), 'restart.sh');
+    await writeFile(file, `#!/bin/sh\necho restarted "$1" >> ${file}.log\n`, { mode: 0o700 });
+    const held = await logIn('Reports', 2);
+    const tool = startTool(gateway.admin, 'rolling-restart', file, 'db-2', 'db-1');
+    const drain = async () => ((await gateway.get('/servers/db-2')) as { readonly drain?: unknown }).drain;
+    await until('the server drains', async () => (await drain()) !== undefined);
+    // A script that did not wait would be done by now.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(existsSync(`${file}.log`)).toBe(false);
+    await Promise.all(held.map((client) => client.close()));
+    const { code, out, err } = await tool.ended;
+    expect([code, out]).toEqual([1, 'db-2 is restarted.\n']);
+    expect(err).toContain('No server of Read Write takes new sessions then.');
+    expect(readFileSync(`${file}.log`, 'utf8')).toBe('restarted db-2\n');
+    expect(await drain()).toBeUndefined();
+  });
+
+  it('tell a web hook who has changed what, and go on after a restart of their own and of the gateway', async () => {
+    const told: string[] = [];
+    const hook = createHttpServer((request, response) => {
+      void text(request).then((body) => {
+        told.push((JSON.parse(body) as { readonly text: string }).text);
+        response.end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(hook, 'listening');
+    const file = join(await directory(), 'notifier.id');
+    const args = [`http://127.0.0.1:${String((hook.address() as AddressInfo).port)}`, file];
+    const isTold = (what: string) =>
+      until(`the hook is told ${what}`, () => told.some((each) => each.includes(what)));
+    const limit = (value: number) =>
+      ask('patch', 'service', 'reports', '--set', `max_connection=${String(value)}`, ...isConfirmed);
+    // The tool has last heard of another life of the gateway: it says so as soon as it follows the stream.
+    await writeFile(file, otherLife);
+    let notifier = startTool(gateway.admin, 'notifier', ...args);
+    await isTold('The gateway was started again.');
+    await limit(71);
+    await isTold('service.updated /services/Reports by the gateway\n /max_connection  > 71');
+    notifier.kill();
+    await notifier.ended;
+    await limit(72);
+    notifier = startTool(gateway.admin, 'notifier', ...args);
+    await isTold('/max_connection 71 > 72');
+    const { port } = new URL(gateway.admin);
+    await gateway.stop();
+    told.length = 0;
+    gateway = await startOnDatabases(['--store', store, '--admin-port', port, ...identity]);
+    await isTold('The gateway was started again.');
+    await ask('patch', 'service', 'reports', '--unset', 'max_connection', ...isConfirmed);
+    await isTold('/max_connection 72 > ');
+    notifier.kill();
+    await notifier.ended;
+    hook.close();
   });
 });
 
@@ -676,9 +752,4 @@ async function holdingWire(url: string): Promise<{
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const own = (server.address() as AddressInfo).port;
   return { url: `http://127.0.0.1:${String(own)}`, carried, close: () => server.close() };
-}
-
-function valueOf<T>(answer: Answer<T>): T {
-  if (answer.ok) return answer.value;
-  throw new Error(answer.problem.detail);
 }

@@ -10,7 +10,7 @@ import { root } from '../support/project.ts';
 export type { Result };
 
 /** The built program. */
-const program = `${root}dist/node/cli/main.js`;
+const commandLine = `${root}dist/node/cli/main.js`;
 
 /** A command that goes on, in a process of its own. */
 export interface Running {
@@ -35,6 +35,15 @@ export function runCommand(url: string, ...args: readonly string[]): Promise<Res
  * @param input - what it reads
  */
 export function startProgram(url: string, args: readonly string[], input = ''): Running {
+  return start(commandLine, url, args, input);
+}
+
+/** Starts a tool of `examples/tools` on the interface at a URL. */
+export function startTool(url: string, name: string, ...args: readonly string[]): Running {
+  return start(`${root}examples/dist/tools/${name}.js`, url, args, '');
+}
+
+function start(program: string, url: string, args: readonly string[], input: string): Running {
   const env = { ...process.env, GATEWAY_ADMIN_URL: url };
   const child = spawn(process.execPath, [program, ...args], { env });
   let [out, err] = ['', ''];

@@ -3,7 +3,7 @@
  * problem that says where to look; in a report, a contradiction or nothing new.
  */
 import type { Entity, Named } from '../../core/collection.ts';
-import { linkTo } from '../../core/link.ts';
+import { linkTo, parseLink } from '../../core/link.ts';
 import type { Fields } from '../../core/field.ts';
 import type { Contradiction } from '../../core/report.ts';
 import { fail, ok, quoted, type Problem, type ProblemCode, type Result } from '../../problem.ts';
@@ -62,12 +62,14 @@ export function reported<T extends Entity>(
   named: Named<T>,
   name: string,
 ): T | Contradiction {
-  return (
-    collectionOf(snapshot, named).find(name) ?? {
-      contradiction: `names the ${named.singular} ${quoted(name)}, which does not exist`,
-      missing: linkTo(named.collection, name),
-    }
-  );
+  const found = collectionOf(snapshot, named).find(name);
+  if (found !== undefined) return found;
+  const meant = parseLink(name, named.collection);
+  const hint = meant === undefined ? '' : `: a report has the name, ${quoted(meant)}, and not the link`;
+  return {
+    contradiction: `names the ${named.singular} ${quoted(name)}, which does not exist${hint}`,
+    missing: linkTo(named.collection, name),
+  };
 }
 
 /** Finds a session by id; refused with a 404 problem if there is none. @internal */

@@ -241,7 +241,7 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   #frame(item: PublishedEvent | EventGap): string {
-    if (item.gap === true) return gapFrame(item, this.#parts.log.newest);
+    if (item.gap === true) return gapFrame(item);
     const { id, event } = item;
     if (this.#passes(item)) return '';
     return `id: ${id}\nevent: ${event.type}\ndata: ${textOf(event, this.#parts.texts)}\n\n`;
@@ -256,11 +256,7 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 }
 
-/**
- * A gap before an event has no id, because the event has one. Any other gap has an id, so that the client gets no
- * second gap when it resumes.
- */
-function gapFrame({ next }: EventGap, newest: string): string {
-  if (next !== undefined) return `event: gap\ndata: ${JSON.stringify({ next })}\n\n`;
-  return `id: ${newest}\nevent: gap\ndata: {}\n\n`;
+/** A gap. Its id lets a client that resumes go on after the gap, without a second one. */
+function gapFrame({ id, next, missed }: EventGap): string {
+  return `id: ${id}\nevent: gap\ndata: ${JSON.stringify({ next, missed })}\n\n`;
 }

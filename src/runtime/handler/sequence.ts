@@ -134,7 +134,7 @@ function partOf(command: SequenceCommand, at: number): Result<SequencedCommand> 
     fail(code, `${what}: ${detail}`, [{ pointer: `${place}/${member}`, code, detail }]);
   const match = router.match(method, path);
   if (match.found === 'broken-escape') return failing('path-encoding-invalid', 'path', brokenEscape('path'));
-  if (match.found !== 'route') return failing('op-not-allowed', 'path', notTaken);
+  if (match.found !== 'route') return failing('op-not-allowed', 'path', prefixed(method, path) ?? notTaken);
   const ifMatch = tags === undefined ? undefined : parseEntityTags(tags);
   if (ifMatch?.ok === false) return failing('validation-failed', 'if_match', noTags);
   const { route, parameters } = match;
@@ -156,6 +156,23 @@ const longestPath = 100;
 const notTaken =
   'A sequence does not take this. A sequence takes commands that change services, servers, monitors, filters, users, sessions, ' +
   'connections or logs. Send anything else, such as an undo or DELETE /sessions, in a request of its own.';
+
+/** The prefix under which an interface is mounted has at most so many segments. */
+const mostPrefixSegments = 5;
+
+/** What to say of a path that begins with the prefix of the interface; `undefined` for any other path. */
+function prefixed(method: string, path: string): string | undefined {
+  let inner = path;
+  for (let left = mostPrefixSegments; left > 0; left -= 1) {
+    inner = inner.slice(1 + inner.slice(1).search(/\/|$/));
+    if (inner !== '' && router.match(method, inner).found === 'route')
+      return (
+        'A path of a sequence begins at the root of the interface, without the prefix under which the interface is ' +
+        `reached. Send ${cut(inner, longestPath)}.`
+      );
+  }
+  return undefined;
+}
 
 const noTags = 'if_match must be *, or entity tags in double quotes, such as the header ETag has.';
 

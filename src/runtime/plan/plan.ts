@@ -28,70 +28,72 @@ import type { GuardedForesee } from '../host/guard.ts';
 import { mayCloseNotes, notesOf } from './note.ts';
 
 /**
- * What a command would do now: the result of `admin.plan`, and the body of the response to `?dry_run=true`.
- *
- * Over HTTP, a refused dry run gets the error response of the command itself, so the body is never a `refused` plan.
+ * What a command would do now: the result of `admin.plan` for a command that is not refused, and the body of the
+ * response to `?dry_run=true`.
  *
  * @public
  */
-export type Plan =
-  | {
-      /** Whether anything would change. */
-      readonly outcome: 'accepted' | 'unchanged';
-      /**
-       * The mark of the plan. The same command with this mark does what the plan shows, or is refused with
-       * `precondition-failed`: it closes no session or connection that has opened since, and those that have ended need
-       * no closing. Values of secrets are not bound, because a plan does not show them.
-       */
-      readonly mark: string;
-      /**
-       * The JSON Patch operations of the events that are shown, with secrets redacted. If there is a `count`, later
-       * events may have others. Left out if the shown events would change no settings.
-       */
-      readonly patch?: readonly Operation[];
-      /**
-       * The events that would happen, with secrets redacted: the first 100. A list of sessions or connections has the
-       * first 100 and their number as `count`. A teardown of many parts is shown as one event.
-       */
-      readonly events: readonly Json[];
-      /** The effects that the host would be asked for, with secrets redacted: the first 100; lists as in `events`. */
-      readonly effects: readonly Json[];
-      /** The number of events of each type; left out if `events`, and so `patch`, have all. */
-      readonly count?: Readonly<Record<string, number>>;
-      /**
-       * The entity tag that the resource would get. Left out if the representation has no entity tag, for a command
-       * that settles in parts, such as a teardown of more than 1,000 sessions or a creation with a start, for one that
-       * sets a secret, or if `admin.plan` is called without `ifMatch` and therefore does not know the resource.
-       */
-      readonly etag?: string;
-      /** The sessions and connections that this command would close. */
-      readonly closes: {
-        /** Number of sessions. */
-        readonly sessions: number;
-        /** Number of backend connections, including the connections of the closed sessions. */
-        readonly connections: number;
-      };
-      /** The sessions that this command would not close, although they lose their service or some connections. */
-      readonly stays: {
-        /**
-         * Number of sessions: the open sessions of a stopped service, and the sessions that lose connections to a
-         * server. A session that would close does not count. 0 for a command that stops no service and closes no
-         * connections of a server.
-         */
-        readonly sessions: number;
-      };
-      /**
-       * What the numbers do not count: what follows by itself, or what the gateway may do. Left out if there is
-       * nothing.
-       */
-      readonly notes?: readonly Note[];
-    }
-  | {
-      /** The command would be refused. */
-      readonly outcome: 'refused';
-      /** Why. */
-      readonly problem: Problem;
-    };
+export interface Plan {
+  /** Whether anything would change. */
+  readonly outcome: 'accepted' | 'unchanged';
+  /**
+   * The mark of the plan. The same command with this mark does what the plan shows, or is refused with
+   * `precondition-failed`: it closes no session or connection that has opened since, and those that have ended need
+   * no closing. Values of secrets are not bound, because a plan does not show them.
+   */
+  readonly mark: string;
+  /**
+   * The JSON Patch operations of the events that are shown, with secrets redacted. If there is a `count`, later
+   * events may have others. Left out if the shown events would change no settings.
+   */
+  readonly patch?: readonly Operation[];
+  /**
+   * The events that would happen, with secrets redacted: the first 100. A list of sessions or connections has the
+   * first 100 and their number as `count`. A teardown of many parts is shown as one event.
+   */
+  readonly events: readonly Foreseen[];
+  /** The effects that the host would be asked for, with secrets redacted: the first 100; lists as in `events`. */
+  readonly effects: readonly Foreseen[];
+  /** The number of events of each type; left out if `events`, and so `patch`, have all. */
+  readonly count?: Readonly<Record<string, number>>;
+  /**
+   * The entity tag that the resource would get. Left out if the representation has no entity tag, for a command
+   * that settles in parts, such as a teardown of more than 1,000 sessions or a creation with a start, for one that
+   * sets a secret, or if `admin.plan` is called without `ifMatch` and therefore does not know the resource.
+   */
+  readonly etag?: string;
+  /** The sessions and connections that this command would close. */
+  readonly closes: {
+    /** Number of sessions. */
+    readonly sessions: number;
+    /** Number of backend connections, including the connections of the closed sessions. */
+    readonly connections: number;
+  };
+  /** The sessions that this command would not close, although they lose their service or some connections. */
+  readonly stays: {
+    /**
+     * Number of sessions: the open sessions of a stopped service, and the sessions that lose connections to a
+     * server. A session that would close does not count. 0 for a command that stops no service and closes no
+     * connections of a server.
+     */
+    readonly sessions: number;
+  };
+  /**
+   * What the numbers do not count: what follows by itself, or what the gateway may do. Left out if there is
+   * nothing.
+   */
+  readonly notes?: readonly Note[];
+}
+
+/** An event or an effect of a plan. `count` is the number of the sessions or connections of a list. @internal */
+type Foreseen = Readonly<Record<string, Json>> & {
+  readonly type: string;
+  readonly resource: string;
+  readonly count?: number;
+};
+
+/** A plan, or why the command would be refused. @internal */
+export type PlanOrRefusal = Plan | { readonly outcome: 'refused'; readonly problem: Problem };
 
 /** What is planned. @internal */
 export interface Planned {
@@ -136,7 +138,7 @@ export function* planning(
   decision: Decision,
   { digits, validatorIn, notes = [] }: Planned,
   { snapshot, life, context, foresee, sessionsEnd, where }: PlanScope,
-): Generator<undefined, Plan> {
+): Generator<undefined, PlanOrRefusal> {
   if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
   const changes: EventsAndEffects<AdminEvent, Effect> = decision.outcome === 'accepted' ? decision : nothing;
   const shown = yield* shownOf(changes, snapshot, context, sessionsEnd);
@@ -154,8 +156,8 @@ export function* planning(
     outcome,
     mark: formatMark(markOf({ ...changes, resources: decision.resources }, snapshot, digits(), instant)),
     ...(patch.length === 0 ? {} : { patch: redactSecrets(patch) as unknown as readonly Operation[] }),
-    events: firstShown(events).map((event) => redactSecrets(cut(event))),
-    effects: firstShown(effects).map((effect) => redactSecrets(cut(effect))),
+    events: firstShown(events).map(shownOne),
+    effects: firstShown(effects).map(shownOne),
     ...countOf(events, mostShown),
     ...(validator && { etag: formatEtag(snapshot.epoch, validator) }),
     closes,
@@ -179,9 +181,6 @@ function shownNotes(notes: readonly Note[]): { readonly notes?: readonly Note[] 
   return notes.length === 0 ? {} : { notes };
 }
 
-/** The plan of a command that is not refused. */
-type MarkedPlan = Extract<Plan, { readonly mark: string }>;
-
 /**
  * The refusal of a command that no longer does what its plan showed.
  *
@@ -189,7 +188,7 @@ type MarkedPlan = Extract<Plan, { readonly mark: string }>;
  * @param plan - the plan as it is now
  * @internal
  */
-export function planChanged(misfit: string, plan: MarkedPlan): Problem {
+export function planChanged(misfit: string, plan: Plan): Problem {
   const next =
     'Nothing was changed. Read the plan in this response, and send the command with the mark of that plan.';
   return Object.freeze({ ...problem('precondition-failed', `${misfit} ${nowOf(plan)} ${next}`), plan });
@@ -199,7 +198,7 @@ export function planChanged(misfit: string, plan: MarkedPlan): Problem {
 const mostNamed = 10;
 
 /** A sentence about what a command would do. */
-function nowOf({ effects, events, closes }: MarkedPlan): string {
+function nowOf({ effects, events, closes }: Plan): string {
   const changes = (effects.length > 0 ? effects : events) as readonly {
     readonly type: string;
     readonly resource: string;
@@ -286,6 +285,10 @@ function* closedBy(
 function listIn(change: AdminEvent | Effect): readonly unknown[] {
   if ('sessions' in change) return change.sessions;
   return 'connections' in change ? change.connections : [];
+}
+
+function shownOne(change: AdminEvent | Effect): Foreseen {
+  return redactSecrets(cut(change)) as Foreseen;
 }
 
 /** Cuts a list of sessions or connections to the first identities, with the number of all as `count`. */

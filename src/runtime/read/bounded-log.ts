@@ -19,7 +19,8 @@ export interface LogView<T, Item> {
   /** Gives what the reader gets for an item. */
   readonly show: (item: T) => Item;
   /**
-   * Gives what the reader gets for missing items: the item after the gap, if there is one, and how many are missing.
+   * Gives what the reader gets for missing items: the item after the gap, if there is one, and how many are missing; 0
+   * if that is not known.
    */
   readonly gap: (next: T | undefined, missed: number) => Item;
 }
@@ -240,8 +241,9 @@ export class Cursor<T, Item extends object> {
     this.#position += missed;
     const item = this.#log.at(this.#position);
     if (!this.#complete || missed > 0) {
+      const known = this.#complete ? missed : 0;
       this.#complete = true;
-      return this.#view.gap(item, missed);
+      return this.#view.gap(item, known);
     }
     if (item === undefined) return undefined;
     this.#position += 1;

@@ -29,8 +29,12 @@ export interface PublishedEvent {
  * @public
  */
 export interface EventGap {
+  /** The id to resume with after the gap: that of the last missing event. */
+  readonly id: string;
   /** Id of the event after the gap; left out if there is no such event yet. */
   readonly next?: string;
+  /** Number of missing events of all types. Left out for a reader that has resumed: that number is not known. */
+  readonly missed?: number;
   /** Tells a gap from an event. */
   readonly gap: true;
 }
@@ -71,7 +75,13 @@ export class EventLog {
   readonly #life: string;
   readonly #view: LogView<LoggedEvent, PublishedEvent | EventGap> = {
     show: (entry) => ({ id: this.#idOf(entry), event: entry.event }),
-    gap: (next) => (next === undefined ? { gap: true } : { gap: true, next: this.#idOf(next) }),
+    gap: (next, missed) => ({
+      gap: true,
+      // The oldest kept event follows a gap, or none.
+      id: next === undefined ? this.newest : this.#idOf(this.#log.dropped ?? beginning),
+      ...(next !== undefined && { next: this.#idOf(next) }),
+      ...(missed > 0 && { missed }),
+    }),
   };
 
   /**

@@ -59,12 +59,27 @@ const send = (admin: Admin, commands: readonly Command[], query = '') =>
 async function plan(admin: Admin, commands: readonly Command[]) {
   const { status, body } = await send(admin, commands, '?dry_run=true');
   expect(status).toBe(200);
-  return body as Extract<Plan, { readonly mark: string }>;
+  return body as Plan;
 }
 
 it('the texts of its problems are short', async () => {
   const { body } = await send(runAdmin().admin, [put(`/service/${'x'.repeat(8000)}/stop`)]);
   expect(JSON.stringify(body).length).toBeLessThan(4000);
+});
+
+it('a path with the prefix of the interface is refused, with the path to send', async () => {
+  const { admin } = runAdmin();
+  for (const prefix of ['/admin', '/gateway/v1/admin'])
+    expect((await send(admin, [{ ...stop, path: `${prefix}${stop.path}` }])).body).toMatchObject({
+      code: 'op-not-allowed',
+      detail: expect.stringMatching(/without the prefix .* Send \/service\/My-Service\/stop\.$/),
+      errors: [{ pointer: '/commands/0/path' }],
+    });
+  for (const path of ['/nothing/services', '/a/b/c/d/e/f/services/My%20Service/stop', '/', '//', 'x'])
+    expect((await send(admin, [{ ...stop, path }])).body).not.toHaveProperty(
+      'detail',
+      expect.stringContaining('without the prefix'),
+    );
 });
 
 describe('the mark of a sequence', () => {
@@ -211,7 +226,7 @@ describe('any sequence', () => {
         const whole = runAdmin();
         const planned = await send(whole.admin, commands, '?dry_run=true');
         if (planned.status !== 200) return;
-        const effects = (planned.body as Extract<Plan, { readonly mark: string }>).effects.length;
+        const effects = (planned.body as Plan).effects.length;
         await send(whole.admin, commands);
         for (let nth = 0; nth <= effects; nth += 1) {
           const well = Array<'done'>(nth).fill('done');

@@ -26,9 +26,7 @@ import { closeMine, limit, start, startBare, stop, stopBare, stopMain } from '..
 const cutServer: Transition = (snapshot, context) => closeServerConnections(snapshot, 'db-serv-1', context);
 const closeNine: Transition = (snapshot, context) => closeSession(snapshot, 9, context);
 
-type Made = Exclude<Plan, { readonly outcome: 'refused' }>;
-
-function planOf(transition: Transition): Made {
+function planOf(transition: Transition): Plan {
   const plan = runAdmin().admin.plan(transition);
   if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
   return plan;
@@ -77,7 +75,7 @@ describe('a plan', () => {
   it('is the same from admin.plan and over HTTP, with the entity tag that the resource gets', async () => {
     const { admin } = runAdmin();
     const ifMatch = { link: '/services/My-Service', etag: '*' };
-    const plan = admin.plan(stop, { ifMatch }) as Made;
+    const plan = admin.plan(stop, { ifMatch }) as Plan;
     const { body } = await ask(admin, 'PUT /service/My-Service/stop?dry_run=true');
     const mark: unknown = expect.stringMatching(/^(?!0{8}\.)[0-9a-f]{8}\.[0-9a-f]{32}$/);
     expect(body).toEqual({ ...plan, mark });
@@ -109,7 +107,7 @@ describe('a plan', () => {
 
 type Foresee = NonNullable<AdminOptions['foresee']>;
 
-function notesOf({ admin }: Running, transition: Transition): Extract<Plan, { mark: string }>['notes'] {
+function notesOf({ admin }: Running, transition: Transition): Plan['notes'] {
   const plan = admin.plan(transition);
   if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
   return plan.notes;

@@ -1,5 +1,5 @@
 /**
- * Prints which tests check each promise of docs/promises.md.
+ * Prints which tests check each promise of tests/promises.md.
  *
  *     node scripts/promises.js            prints every promise with its tests
  *     node scripts/promises.js dry-run    prints the named promises
@@ -14,7 +14,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 
 import ts from 'typescript';
 
-const page = 'docs/promises.md';
+const page = 'tests/promises.md';
 const kinds = new Map([
   ['describe', 'group'],
   ['describe.each', 'group'],

@@ -146,7 +146,7 @@ export interface Fault {
  * @public
  */
 export interface Problem<Code extends ProblemCode | HostProblemCode = ProblemCode | HostProblemCode> {
-  /** URI of the kind of problem: a name, no address. Its last word is the code, whose section is in docs/errors.md. */
+  /** URI of the kind of problem: a name, no address. Its last word is the code, whose row is in docs/errors.md. */
   readonly type: string;
   /** Short text for the kind of problem; the same for every occurrence. */
   readonly title: string;

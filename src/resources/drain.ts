@@ -39,7 +39,7 @@ import { assertInputs, type Snapshot } from './snapshot.ts';
  * drain(snapshot, 'services', 'Sales', options, { now: 0 }).next.services.find('sales')?.state; // => 'stopped'
  * ```
  *
- * @see docs/spec-choices.md 53.
+ * @see docs/create-delete-drain.md; docs/spec-choices.md 53.
  *
  * @public
  */
@@ -82,7 +82,7 @@ export function drain(
  * resume(drained, 'services', 'Sales', { now: 1 }).next.services.find('sales')?.state; // => 'started'
  * ```
  *
- * @see docs/spec-choices.md 53.
+ * @see docs/create-delete-drain.md; docs/spec-choices.md 53.
  *
  * @public
  */

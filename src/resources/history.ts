@@ -53,7 +53,7 @@ export interface Entry {
 /**
  * An entry of the history in a response: a settled command that has changed something.
  *
- * @see docs/spec-choices.md 50.
+ * @see docs/plan-and-undo.md; docs/spec-choices.md 50.
  *
  * @public
  */

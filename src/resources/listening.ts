@@ -163,7 +163,7 @@ const effects: EffectTable<ListenerEffect> = {
  * createListener(snapshot, 'Sales', listener, { now: 0 }).next.services.find('sales')?.listeners.length; // => 1
  * ```
  *
- * @see docs/spec-choices.md 51.
+ * @see docs/create-delete-drain.md; docs/spec-choices.md 51.
  *
  * @public
  */
@@ -202,7 +202,7 @@ export function createListener(
  * deleteListener(snapshot, 'Sales', 'first', { now: 0 }).next.services.find('sales')?.listeners.length; // => 0
  * ```
  *
- * @see docs/spec-choices.md 51.
+ * @see docs/create-delete-drain.md; docs/spec-choices.md 51.
  *
  * @public
  */

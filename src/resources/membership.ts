@@ -47,7 +47,7 @@ type DefinitionOf<C extends Configured> = NonNullable<GatewayDocument[C]>[number
  * createResource(createSnapshot({}), 'servers', definition, { now: 0 }).next.servers.size; // => 1
  * ```
  *
- * @see docs/spec-choices.md 51.
+ * @see docs/create-delete-drain.md; docs/spec-choices.md 51.
  *
  * @public
  */
@@ -86,7 +86,7 @@ export function createResource<C extends Configured>(
  * deleteResource(snapshot, 'filters', 'hint', { now: 0 }).next.filters.size; // => 0
  * ```
  *
- * @see docs/spec-choices.md 51.
+ * @see docs/create-delete-drain.md; docs/spec-choices.md 51.
  *
  * @public
  */

@@ -37,7 +37,7 @@ export type SequenceCommand = z.infer<typeof sequenceShape>['commands'][number];
 /**
  * The kind "sequence".
  *
- * @see docs/spec-choices.md 48.
+ * @see docs/plan-and-undo.md; docs/spec-choices.md 48.
  *
  * @internal
  */

@@ -468,7 +468,7 @@ function decideServiceSessions(snapshot: Snapshot, service: Service, context: Co
  * closeSessions(snapshot, {}, { now: 0 }).outcome; // => 'refused'
  * ```
  *
- * @see docs/spec-choices.md 39.
+ * @see docs/find-sessions.md; docs/spec-choices.md 39.
  *
  * @public
  */

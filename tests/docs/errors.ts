@@ -1,34 +1,17 @@
 /**
- * The page about problems. Its sentences are written by hand, in the page: the beginning and the end, what a code means,
- * and the next step. The endpoints that answer with a code, and an answer of a running interface, come from tables.
+ * The page about problems. Its sentences are written by hand, in the page: what a code means, and what to do. The
+ * statuses, and the answers of a running interface, come from tables. Every code must have such an answer.
  */
 import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
 import { problemAnswers } from '../openapi/example.ts';
-import { codesOf } from '../openapi/problem-code.ts';
-import { runAdmin } from '../support/running-admin.ts';
 import { read } from '../support/project.ts';
+import { runAdmin } from '../support/running-admin.ts';
 import { transports } from '../support/transport.ts';
-import { endpointGroups } from './endpoint-group.ts';
 import { httpBlock } from './http-block.ts';
-import { boundRoutes, isSequence, type BoundRoute } from './tables.ts';
 
-const page = read('docs/errors.md');
-const [firstChapter, unusual] = ['\n## Status ', '\n## Accepted, although unusual\n'].map((title) => {
-  const at = page.indexOf(title);
-  if (at === -1) throw new RangeError(`docs/errors.md has no "${title.trim()}"`);
-  return at + 1;
-});
-
-/** What a code means, and what a client does next, as the page has it. */
-function sentencesOf(code: ProblemCode): { readonly meaning: string; readonly next: string } {
-  const [, section = ''] = page.split(new RegExp(`^### ${code}\n`, 'm'));
-  const [, meaning, next] = /^\n\*\*[^*]+\*\* ([^]+?)\n\n- Next step: ([^]+?)\n- /.exec(section) ?? [];
-  if (meaning !== undefined && next !== undefined) return { meaning, next: next.replaceAll('\n  ', '\n') };
-  throw new RangeError(
-    `docs/errors.md needs "### ${code}", "**Title.** What it means.", and "- Next step: What to do." above "- Answered by:"`,
-  );
-}
+/** The codes whose answers the page shows, in the order of its blocks. */
+const shown: readonly ProblemCode[] = ['validation-failed', 'command-in-progress'];
 
 /** The requests that get the codes of no endpoint. */
 const elsewhere: Readonly<Partial<Record<ProblemCode, readonly [method: string, path: string]>>> = {
@@ -37,56 +20,46 @@ const elsewhere: Readonly<Partial<Record<ProblemCode, readonly [method: string, 
   'method-unknown': ['PURGE', '/services'],
 };
 
-/** Writes the whole page. */
-export async function errorsPage(): Promise<string> {
-  const answers = new Map([...(await problemAnswers()), ...(await answersElsewhere())]);
-  const codes = Object.keys(problemTable) as ProblemCode[];
-  const statuses = [...new Set(codes.map((code) => problemTable[code].status))];
-  const chapters = statuses.flatMap((status) => [
-    `## Status ${String(status)}\n`,
-    ...codes
-      .filter((code) => problemTable[code].status === status)
-      .map((code) => section(code, answers.get(code))),
-  ]);
-  return [page.slice(0, firstChapter), ...chapters, page.slice(unusual)].join('\n');
-}
-
 type Answer = Parameters<typeof httpBlock>[0];
 
-async function answersElsewhere(): Promise<readonly (readonly [ProblemCode, Answer])[]> {
+/** Writes the whole page. */
+export async function errorsPage(): Promise<string> {
+  const answers = await answersOfAll();
+  const codes = Object.keys(problemTable) as ProblemCode[];
+  for (const code of codes) assertAnswer(code, answers.get(code));
+  const page = read('docs/errors.md');
+  const rows = codes.map((code) => rowOf(code, page));
+  const blocks = shown.flatMap((code) => answers.get(code) ?? []).map(httpBlock);
+  return page
+    .replace(/(?:^\| <a id=.*\n)+/m, () => `${rows.join('\n')}\n`)
+    .replace(/^```http\n[^]*?^```\n/gm, () => blocks.shift() ?? '');
+}
+
+async function answersOfAll(): Promise<ReadonlyMap<string, Answer>> {
   const { send } = await transports.fetch(runAdmin().admin);
   const requests = Object.entries(elsewhere) as [ProblemCode, [string, string]][];
   const answers = requests.map(async ([code, request]) => [code, await send(...request)] as const);
-  return Promise.all(answers);
+  return new Map<string, Answer>([...(await problemAnswers()), ...(await Promise.all(answers))]);
 }
 
-function section(code: ProblemCode, answer: Answer | undefined): string {
-  if (answer === undefined) throw new RangeError(`Nothing answers with ${code}`);
-  const { meaning, next } = sentencesOf(code);
-  return [
-    `### ${code}\n`,
-    `**${problemTable[code].title}.** ${meaning}\n`,
-    `- Next step: ${next}\n- Answered by: ${sendersOf(code)}.\n`,
-    httpBlock(answer),
-  ].join('\n');
+/** Fails if a running interface does not answer with a code, its status and its type. */
+function assertAnswer(code: ProblemCode, answer: Answer | undefined): void {
+  const { status, type } = JSON.parse(answer?.text ?? '{}') as {
+    readonly status?: number;
+    readonly type?: string;
+  };
+  const isRight = [answer?.status, status].every((each) => each === problemTable[code].status);
+  if (isRight && type === `urn:problem-type:gateway-admin:${code}`) return;
+  throw new RangeError(`Nothing answers with ${code}, its status and its type`);
 }
 
-/** The endpoints that answer with a code: their list, or a named set with its exceptions, whichever is shorter. */
-function sendersOf(code: ProblemCode): string {
-  if (code === 'not-ready') return '`GET /ready`, and every path while the gateway is starting';
-  if (elsewhere[code] !== undefined) return 'requests that belong to no endpoint';
-  const routes = boundRoutes.filter((route) => !isSequence(route));
-  const all = routes.filter((route) => codesOf(route).includes(code));
-  const ways = endpointGroups.flatMap(([name, has]) => {
-    const named = routes.filter(has);
-    const others = named.filter((route) => !all.includes(route));
-    return all.every((route) => named.includes(route)) ? [{ name, others }] : [];
-  });
-  const [best] = ways.toSorted((a, b) => a.others.length - b.others.length);
-  if (best === undefined || best.others.length >= all.length) return listOf(all);
-  return best.others.length === 0 ? best.name : `${best.name}, except ${listOf(best.others)}`;
-}
-
-function listOf(routes: readonly BoundRoute[]): string {
-  return routes.map(({ method, path }) => `\`${method} ${path}\``).join(', ');
+/** The row of a code, with the sentences that the page has. */
+function rowOf(code: ProblemCode, page: string): string {
+  const [, meaning, next] =
+    new RegExp(`^\\| <a id="${code}"></a>.*?\\|.*?\\| *(.+?\\.) *\\| *(.+?\\.) *\\|$`, 'm').exec(page) ?? [];
+  if (meaning === undefined || next === undefined)
+    throw new RangeError(
+      `docs/errors.md needs the row | <a id="${code}"></a> | | What it means. | What to do. |`,
+    );
+  return `| <a id="${code}"></a>\`${code}\` | ${String(problemTable[code].status)} | ${meaning} | ${next} |`;
 }

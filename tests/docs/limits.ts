@@ -6,45 +6,60 @@ import type { Limit, Unit } from '../support/limit.ts';
 
 const head = `# Limits
 
-Every limit of the library. The value in the table is accepted, and one more gets the answer in the last column. For a
-time, the last column applies when the time has elapsed.
-
-This page is written by \`npm run pages\` from the tables of the contract tests, which try every row at the limit and one
-past the limit.
+The value in a table is accepted, and one more gets the answer in the last column. For a time, the last column applies
+when the time has elapsed.
 
 ## Change a limit
 
-- **An option such as \`maxQueued\`** is a member of the option \`limits\` of \`createAdmin\` and \`openAdmin\`. A limit is a
-  whole number from 1 on. Any other value is a \`RangeError\`. An unknown limit is a \`TypeError\` whose message names the
-  known ones.
-- **An option of \`applyPatch\`** can be set in \`gateway-admin-core/json\` only. In requests this limit is fixed.
-- **A fixed limit** cannot be changed.
-
-Times of options are given in milliseconds.
+\`createAdmin({ limits: { maxQueued: 100 } })\` sets a limit, and so does \`openAdmin\`. A limit is a whole number from 1 on;
+times are in milliseconds. Any other value is a \`RangeError\`, and an unknown limit a \`TypeError\` that names the known ones.
 
 **Timeouts of clients.** A command takes the time until its turn, then at most twice \`effectDeadlineMs\` for each effect,
 then the time of the store. Give clients and proxies a longer timeout. Otherwise they disconnect before a 504 arrives.
+
+## Limits that you can change
 `;
 
-const columns = ['Option', 'Default', 'Bounds', 'Beyond the limit'];
+const fixedHead = `## Fixed limits
+
+[document.md](document.md) has the bounds of each field, [patching.md](patching.md#find-out-why-a-patch-is-refused) the
+refusals of a patch, and [plan-and-undo.md](plan-and-undo.md) how long an entry of the history is kept. A sentence for people
+is cut, at the earliest after 255 characters. The rules of \`applyPatch\` can be set in \`gateway-admin-core/json\` only.
+`;
+
+const columns = ['Default', 'Bounds', 'Beyond the limit'];
+
+/** The chapters whose fixed limits are on the pages of the fields and of the answers. */
+const elsewhere: readonly string[] = ['Values', 'Answers'];
 
 /** Writes the whole page. */
 export function limitsPage(): string {
-  return [head, ...Object.entries(limits).map(([title, rows]) => chapter(title, rows))].join('\n');
+  const all = Object.values(limits).flat();
+  const fixed = Object.entries(limits)
+    .filter(([title]) => !elsewhere.includes(title))
+    .flatMap(([, rows]) =>
+      rows.filter(({ option, beyond }) => option === undefined && beyond !== 'the text is cut'),
+    );
+  const options = all.filter(({ option }) => option !== undefined);
+  return [
+    head,
+    table(
+      ['Option', ...columns],
+      options.map((limit) => [`\`${limit.option ?? ''}\``, ...cells(limit)]),
+    ),
+    fixedHead,
+    table(columns.with(0, 'Limit'), fixed.map(cells)),
+  ].join('\n');
 }
 
-function chapter(title: string, rows: readonly Limit[]): string {
-  const lines = [columns, columns.map(() => '---'), ...rows.map(cells)];
-  return [`## ${title}\n`, ...lines.map((line) => `| ${line.join(' | ')} |`), ''].join('\n');
+function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [titles, titles.map(() => '---'), ...rows];
+  return [...lines.map((line) => `| ${line.join(' | ')} |`), ''].join('\n');
 }
 
 function cells(limit: Limit): readonly string[] {
-  return [optionOf(limit), written[limit.unit ?? 'number'](limit.value), limit.bounds, answerOf(limit)];
-}
-
-function optionOf({ option, rule }: Limit): string {
-  if (option !== undefined) return `\`${option}\``;
-  return rule === undefined ? 'fixed' : `\`${rule}\` of \`applyPatch\``;
+  const rule = limit.rule === undefined ? '' : ` (\`${limit.rule}\`)`;
+  return [written[limit.unit ?? 'number'](limit.value), `${limit.bounds}${rule}`, answerOf(limit)];
 }
 
 /** The code of a problem and the name of an error are code; words stay words. */

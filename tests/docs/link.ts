@@ -20,10 +20,12 @@ export function targetsOf(text: string): readonly string[] {
   return links.map(([, target = '']) => target).filter((target) => !/^[a-z][a-z\d+.-]*:/i.test(target));
 }
 
-/** The anchors of the headings of a page, as GitHub makes them. */
+/** The anchors of a page: of its headings, as GitHub makes them, and those that it names itself. */
 export function anchorsOf(text: string): readonly string[] {
   const seen = new Map<string, number>();
-  return [...withoutBlocks(text).matchAll(/^#+ +(.+?)(?: +#+)? *$/gm)].map(([, heading = '']) => {
+  const prose = withoutBlocks(text);
+  const named = [...prose.matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id = '']) => id);
+  const ofHeadings = [...prose.matchAll(/^#+ +(.+?)(?: +#+)? *$/gm)].map(([, heading = '']) => {
     const slug = heading
       .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
       .toLowerCase()
@@ -33,6 +35,7 @@ export function anchorsOf(text: string): readonly string[] {
     seen.set(slug, count + 1);
     return count === 0 ? slug : `${slug}-${String(count)}`;
   });
+  return [...ofHeadings, ...named];
 }
 
 /** The file that a link on a page leads to, and the anchor in it. */

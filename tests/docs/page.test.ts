@@ -94,10 +94,10 @@ describe('the links of a page', () => {
     expect(targetsOf(text)).toEqual(['b.md', 'e.md#f', 'h.png', '#t', 'n.md']);
   });
 
-  it('lead to the headings of a page by their anchors', () => {
+  it('lead to the headings of a page by their anchors, and to the anchors that it names', () => {
     const text =
-      '# A page\n\n```sh\n# a comment\n```\n\n## `a.b` & c, d-e\n\n## [Link](x.md) ÄB_1 ##\n\n# A page\n';
-    expect(anchorsOf(text)).toEqual(['a-page', 'ab--c-d-e', 'link-äb_1', 'a-page-1']);
+      '# A page\n\n```sh\n# a comment\n```\n\n## `a.b` & c, d-e\n\n## [Link](x.md) ÄB_1 ##\n\n# A page\n\n| <a id="f"></a>f |\n';
+    expect(anchorsOf(text)).toEqual(['a-page', 'ab--c-d-e', 'link-äb_1', 'a-page-1', 'f']);
   });
 });
 
@@ -122,15 +122,15 @@ function run(
 /** A project with a page of promises and one file of tests. */
 async function project(page: string, tests: readonly string[]): Promise<string> {
   const folder = await temporaryDirectory();
-  await Promise.all(['docs', 'tests'].map((name) => mkdir(join(folder, name))));
-  await writeFile(join(folder, 'docs/promises.md'), page);
+  await mkdir(join(folder, 'tests'));
+  await writeFile(join(folder, 'tests/promises.md'), page);
   await writeFile(join(folder, 'tests/a.test.ts'), tests.join('\n'));
   return folder;
 }
 
 describe('the page of promises', () => {
   it('has many promises, each once and with a test', () => {
-    const sentences = [...read('docs/promises.md').matchAll(/^- `[^`]+`: (.*)/gm)].map(([, text]) => text);
+    const sentences = [...read('tests/promises.md').matchAll(/^- `[^`]+`: (.*)/gm)].map(([, text]) => text);
     expect(sentences.length).toBeGreaterThan(250);
     expect(new Set(sentences).size).toBe(sentences.length);
     expect(run(root, '--check')).toEqual({ printed: [], faults: [] });
@@ -166,7 +166,7 @@ describe('the script that prints the tests of promises', () => {
       ],
       faults: [],
     });
-    const faults = ['docs/promises.md has no promise "group".'];
+    const faults = ['tests/promises.md has no promise "group".'];
     expect(run(folder, 'groups', 'group')).toEqual({ printed: groups, faults });
   });
 
@@ -182,9 +182,9 @@ describe('the script that prints the tests of promises', () => {
       "it('c', f);",
     ]);
     const faults = [
-      'docs/promises.md: "p" has no test.',
-      'docs/promises.md: "q" is there twice.',
-      'tests/a.test.ts: docs/promises.md has no promise "r".',
+      'tests/promises.md: "p" has no test.',
+      'tests/promises.md: "q" is there twice.',
+      'tests/a.test.ts: tests/promises.md has no promise "r".',
       'tests/a.test.ts: "// Promise: q" does not stand above a test.',
       'tests/a.test.ts: "// Promise: p" does not stand above a test.',
     ];

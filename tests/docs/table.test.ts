@@ -31,6 +31,7 @@ import { read } from '../support/project.ts';
 import { openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { type Sent, transports } from '../support/transport.ts';
 import { blocksOfMarkdown } from './code-block.ts';
+import { anchorsOf } from './link.ts';
 import { codesOf, type Table, tablesOf } from './table.ts';
 import { alertTable, effectTable, eventTable, type Field, fieldTables, reportTable } from './tables.ts';
 
@@ -410,19 +411,14 @@ describe('the page of the gateway document', () => {
   });
 });
 
-const sections = [...read('docs/errors.md').matchAll(/^### (.*)\n([^]*?)(?=^##)/gm)];
-
 // Promise: problem-sections
-it('the page of problems has a section for each code, with an answer of this code and status', () => {
-  const written = sections.map(([, code, text = '']) => [
-    code,
-    /^(?:HTTP\/1\.1| {2}"status":) (\d+)/m.exec(text)?.[1],
-    /^ {2}"type": "(.*)"/m.exec(text)?.[1],
-  ]);
-  const table = Object.entries(problemTable).map(([code, { status }]) => [
-    code,
-    String(status),
-    `urn:problem-type:gateway-admin:${code}`,
-  ]);
-  expect(written.toSorted()).toEqual(table.toSorted());
+it('the page of problems has a row for each code, with its status, its meaning, what to do, and an anchor', () => {
+  const problems = read('docs/errors.md');
+  const table = tablesOf(problems).find(({ header }) => header[0] === 'Code');
+  const rows = (table?.rows ?? []).map(([code = '', status]) => [codesOf(code)[0], status]);
+  const codes = Object.entries(problemTable).map(([code, { status }]) => [code, String(status)]);
+  expect(rows.toSorted()).toEqual(codes.toSorted());
+  for (const [, , ...sentences] of table?.rows ?? [])
+    expect(sentences).toEqual([expect.stringMatching(/\w.*\.$/), expect.stringMatching(/\w.*\.$/)]);
+  expect(anchorsOf(problems)).toEqual(expect.arrayContaining(Object.keys(problemTable)));
 });

@@ -133,7 +133,7 @@ export const requestLimits: readonly Limit[] = [
   {
     value: 1_048_576,
     unit: 'characters',
-    bounds: 'an entry of such a document, as JSON',
+    bounds: 'an entry of a document in `POST /document`, as JSON',
     beyond: '422 validation-failed',
     trial: sends(
       (size) => ({ ...document, body: `{"filters":[${sizedFilter(size)}]}` }),

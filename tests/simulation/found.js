@@ -47,7 +47,7 @@ export const found = {
   '--fleet': [
     [9400, 'deletes a server that a part of a command of another node has put to use'],
     [38_676, 'never follows a user that a part of the command of another node has created'],
-    [78_231, 'has followed what a set-back brings back, and shows what the set-back has ended'],
+    [78_231, 'a judge did not know what a set-back brings back for a node that had gone on'],
     [14_346, 'opens with a store that has not kept the end of a command'],
     [1703, 'shows a list as the fleet has it while it still creates and deletes a server of that list'],
     [2789, 'a gateway had another time of day than its node, so that a new session came too late'],

@@ -1,5 +1,6 @@
 /**
- * Writes the OpenAPI document and every page that follows from tables or from a running interface.
+ * Writes the OpenAPI document, the pictures of sequences, and every page that follows from tables or from a running
+ * interface.
  */
 import { spawnSync } from 'node:child_process';
 

@@ -92,7 +92,7 @@ export interface MonitorRepresentation extends Omit<MonitorSettings, 'parameters
   readonly module: string;
   /** State of the monitor. */
   readonly state: LifecycleState;
-  /** Why the monitor has failed, in the words of the host; left out unless it has failed with a reason. */
+  /** Why the monitor has failed, in the words of the gateway; left out unless it has failed with a reason. */
   readonly state_reason?: string;
   /** Since when the monitor has failed: ISO 8601 with a numeric offset; left out unless it has failed. */
   readonly state_since?: string;

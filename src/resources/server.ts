@@ -95,7 +95,7 @@ export interface ServerSettings {
 export interface SeenServer {
   /** The words of the status but `maintenance`, in the given order; empty if the server is down. */
   readonly status: readonly ServerStatusWord[];
-  /** Why the status is as it is, in the words of the host; left out if the host has given no reason. */
+  /** Why the status is as it is, in the words of the gateway; left out if it has given none. */
   readonly status_reason?: string;
   /**
    * When a word other than `maintenance` came or went last, in milliseconds since 1970-01-01T00:00:00Z; left out if
@@ -134,7 +134,7 @@ export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'pa
   readonly protocol: string;
   /** The status: words in the given order; empty if the server is down. */
   readonly status: readonly ServerStatusWord[];
-  /** Why the status is as it is, in the words of the host; left out if the host has given no reason. */
+  /** Why the status is as it is, in the words of the gateway; left out if it has given none. */
   readonly status_reason?: string;
   /**
    * When a word other than `maintenance` came or went last: ISO 8601 with a numeric offset; left out if none has in

@@ -151,7 +151,7 @@ export interface ServiceRepresentation extends Omit<
   readonly router: string;
   /** State of the service. */
   readonly state: LifecycleState;
-  /** Why the service has failed, in the words of the host; left out unless it has failed with a reason. */
+  /** Why the service has failed, in the words of the gateway; left out unless it has failed with a reason. */
   readonly state_reason?: string;
   /** Since when the service has failed: ISO 8601 with a numeric offset; left out unless it has failed. */
   readonly state_since?: string;

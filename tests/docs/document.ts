@@ -15,21 +15,21 @@ const head = `# The gateway document
 A gateway document describes a gateway as plain JSON. \`createSnapshot\` makes the first state of the interface from the
 document, and \`toDocument\` writes a state as a document. This page has every field.
 
-- Every part is optional. Names, links and fields are those of the answers of the interface.
-- A time is an ISO 8601 instant with an offset, whatever form the answers have.
+- Every part is optional, and so is every field without "required".
+- Names, links and fields are those of the answers of the interface. [patching.md](patching.md#find-the-field-to-patch) says
+  which fields clients can change.
+- A time is an ISO 8601 instant with an offset, whatever form the answers have. A "text ≤ 255" has at most 255 characters.
 - In a path, \`*\` is each item of a list, or each member of an object with names of your own.
-- "Patch" is the name with which clients change the field; see [patching.md](patching.md).
+- "Parameters" are at most 1,000 by name, each a number, true or false, a text ≤ 4,096, or \`{ "sealed": TEXT }\`.
 - A link is \`/servers/<name>\` or the same with another collection, and must name a resource of the document.
 - Without a store, write what changes into the document yourself; with a store, read
   [When the document and the store differ](runtime.md#when-the-document-and-the-store-differ).
+- No answer shows a field with "**Secret.**", and a store does not keep one with "Not stored."
 - Keep the file as safe as the configuration of the gateway: it has password hashes and sealed secrets.
-
-This page is written by \`npm run pages\` from the tables of fields, the documentation comments of the interfaces, and what
-\`createSnapshot\` refuses.
 
 ## The smallest document
 
-Nothing is required. This document describes one service, and its server:
+One service, and its server:
 
 `;
 
@@ -202,38 +202,27 @@ export function documentPage(): string {
   const members = membersOf(schemaOf(withWords));
   return [
     `${head}${jsonBlock(smallest)}`,
-    '## A complete document\n\nThis document has every field:\n',
+    '## A complete document\n\nEvery field:\n',
     jsonBlock(complete),
     checking,
     '## Load a document\n',
     loading,
     refusals(),
     '## The parts\n',
-    table(
-      ['Part', 'Contents'],
-      [
-        ...['$schema', 'format'].map((part) => [`\`${part}\``, texts[part] ?? '']),
-        ...chapters
-          .filter(([, path]) => path.split('.').length < 3)
-          .map(([title, path]) => {
-            const part = path.replace('.*', '');
-            return [`\`${part}\``, `[${title}](#${title.toLowerCase()}). ${texts[part] ?? ''}`];
-          }),
-      ],
-    ),
+    ...['$schema', 'format'].map((part) => `- \`${part}\`: ${texts[part] ?? ''}`),
+    '- The other parts have a chapter each.\n',
     ...chapters.map((each) => chapter(each, members, texts)),
   ].join('\n');
 }
 
 const checking = `## Check a document
 
-The package has a JSON Schema of the document, for editors and other tools. Name the schema in \`$schema\`, which
-\`createSnapshot\` ignores. An editor then completes the fields, and marks faults while you write:
+The package has a JSON Schema of the document. With its place in \`$schema\`, which \`createSnapshot\` ignores, an editor
+completes the fields, and marks faults while you write:
 
 ${jsonBlock({ $schema: './node_modules/gateway-admin-core/gateway-document.schema.json', servers: [] })}
-The schema accepts every document that \`createSnapshot\` accepts. A JSON Schema cannot say everything: it accepts a link to
-nothing, or two resources with the same name. \`gateway-admin check FILE\` finds every fault, and asks no gateway; see
-[command-line.md](command-line.md#check-a-document).
+The schema also accepts a link to nothing, or two resources with the same name.
+[\`gateway-admin check FILE\`](command-line.md#check-a-document) finds every fault, and asks no gateway.
 `;
 
 const loading = `\`createSnapshot\` refuses a document with faults as a whole, and lists every fault:
@@ -305,9 +294,9 @@ function refusals(): string {
     return [what, `[\`${code}\`](errors.md#${code})`, `\`${pointer}\` ${detail}`];
   });
   return [
-    'A fault has a pointer to its place, a code and a sentence. What is refused, with an example of each:\n',
+    'What is refused, with an example of each:\n',
     table(['In the document', 'Code', 'Pointer and sentence'], rows),
-    'A secret parameter in plain text is refused too; see [Keep a parameter secret](patching.md#keep-a-parameter-secret). To make the text that a document has instead, see [Write secrets into a document](command-line.md#write-secrets-into-a-document).\n',
+    'A [secret parameter](patching.md#keep-a-parameter-secret) in plain text is refused too. [Seal a secret](command-line.md#write-secrets-into-a-document) to write it into a document.\n',
   ].join('\n');
 }
 
@@ -323,18 +312,11 @@ function faultOf(document: GatewayDocument): InvalidDocumentError['faults'][numb
 
 const words = new Map<z.core.$ZodType, string>([
   [shape.name, 'name: 1 to 255 characters'],
-  [shape.address, 'host name, IP address without port, or path of a socket'],
+  [shape.address, 'address'],
   [shape.instant, 'time'],
   [shape.links, `list of at most ${mostLinks.toLocaleString('en-US')} links`],
-  [
-    shape.sealableOptions,
-    `at most ${numeral(shape.mostMembers)} by name, each a text of at most 4,096 characters, or \`{ "sealed": TEXT }\``,
-  ],
-  [
-    shape.sealableParameters,
-    `at most ${numeral(shape.mostMembers)} by name, each a number, a text of at most 4,096 characters, true or false, or ` +
-      '`{ "sealed": TEXT }`',
-  ],
+  [shape.sealableOptions, 'parameters, each a text or sealed'],
+  [shape.sealableParameters, 'parameters'],
 ]);
 
 /** Says in words what JSON Schema cannot. */
@@ -380,6 +362,7 @@ function placeOf(path: string): readonly [chapter: Chapter | undefined, rest: st
 
 function chapter(own: Chapter, members: readonly Member[], texts: Texts): string {
   const [title, path, name] = own;
+  const part = path.replace('.*', '');
   const rows = members
     .filter((member) => placeOf(member.path)[0] === own)
     .map((member) => {
@@ -388,16 +371,15 @@ function chapter(own: Chapter, members: readonly Member[], texts: Texts): string
       const links = field?.links === undefined ? '' : ` of \`${field.links}\``;
       return [
         `\`${rest}\``,
-        `${formOf(member.schema)}${links}`,
-        defaultOf(member, field),
-        patchOf(field),
+        `${formOf(member.schema)}${links}${defaultOf(member, field)}`,
         meaningOf(member, field, texts),
       ];
     });
   return [
     `## ${title}\n`,
     `Path: \`${path}\`\n`,
-    table(['Field', 'Value', 'If left out', 'Patch', 'Meaning'], rows),
+    ...(texts[part] === undefined ? [] : [`${texts[part]}\n`]),
+    table(['Field', 'Value', 'Meaning'], rows),
   ].join('\n');
 }
 
@@ -410,9 +392,8 @@ function formOf(schema: Schema): string {
   if (schema.enum !== undefined) return schema.enum.map((each) => `\`${each}\``).join(', ');
   if (schema.anyOf !== undefined) return schema.anyOf.map(formOf).join(', or ');
   if (schema.items !== undefined) return `list of ${pluralOf(schema.items)}`;
-  if (type === 'string')
-    return maxLength === undefined ? 'text' : `text of at most ${numeral(maxLength)} characters`;
-  if (type === 'boolean') return 'true or false';
+  if (type === 'string') return maxLength === undefined ? 'text' : `text ≤ ${numeral(maxLength)}`;
+  if (type === 'boolean') return 'boolean';
   if (type === 'integer') return `whole number${boundsOf(minimum, maximum)}`;
   if (typeof schema.additionalProperties === 'object')
     return `at most ${numeral(shape.mostMembers)} by name, each ${formOf(schema.additionalProperties)}`;
@@ -433,14 +414,10 @@ function numeral(value: number): string {
 }
 
 function defaultOf({ isRequired }: Member, field: Field | undefined): string {
-  if (isRequired) return 'required';
-  if (field?.required !== undefined) return `required unless ${field.required.unless}`;
-  return field?.default === undefined ? 'absent' : `\`${JSON.stringify(field.default)}\``;
-}
-
-/** The name of the field in a patch. */
-function patchOf(field: Field | undefined): string {
-  return field?.setting === undefined ? '' : `\`${field.patchName}\``;
+  if (isRequired || field?.required !== undefined) return '; required';
+  const value: unknown = field?.default;
+  const isEmpty = typeof value === 'object' && value !== null;
+  return value === undefined || isEmpty ? '' : `; default \`${JSON.stringify(value)}\``;
 }
 
 /** The comment of the interface, and what the table of fields says about secrets and stores. */
@@ -448,7 +425,7 @@ function meaningOf({ path }: Member, field: Field | undefined, texts: Texts): st
   const told = texts[path] ?? '';
   return [
     field?.shape === shape.instant ? inDocument(told) : told,
-    ...(field?.secret === undefined ? [] : ['**Secret:** no answer shows the value.']),
-    ...(field?.seen === true ? ['A store does not keep the value.'] : []),
+    ...(field?.secret === undefined ? [] : ['**Secret.**']),
+    ...(field?.seen === true ? ['Not stored.'] : []),
   ].join(' ');
 }

@@ -32,8 +32,23 @@ function headOf({ status, headers }: Answer): string {
   return [`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`, ...lines].join('\n');
 }
 
-/** JSON on lines of its own, as `jq` shows it; any other text as it is. */
+/** JSON on lines of its own; any other text as it is. */
 function bodyOf({ headers, text }: Answer): string {
   const isJson = headers['content-type']?.includes('json') === true;
-  return isJson ? JSON.stringify(JSON.parse(text), undefined, 2) : text.trimEnd();
+  return isJson ? linesOf(JSON.parse(text), '') : text.trimEnd();
+}
+
+const longestMember = 60;
+
+/** JSON with a line for each member, as `jq` shows it; a short member is on one line, as it is sent. */
+function linesOf(value: unknown, indent: string): string {
+  const sent = JSON.stringify(value);
+  const isShort = indent !== '' && sent.length <= longestMember;
+  if (typeof value !== 'object' || value === null || sent.length === 2 || isShort) return sent;
+  const inner = `${indent}  `;
+  const lines = Array.isArray(value)
+    ? value.map((item) => linesOf(item, inner))
+    : Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${linesOf(member, inner)}`);
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  return `${open ?? ''}\n${lines.map((line) => inner + line).join(',\n')}\n${indent}${close ?? ''}`;
 }

@@ -11,13 +11,13 @@ import { createNodeHandler } from 'gateway-admin-core/node';
 import { runFor } from '../contract/problem-code.ts';
 import { targetOf, type Endpoint } from '../contract/endpoint.ts';
 import { rows } from '../openapi/example.ts';
-import { codesOf } from '../openapi/problem-code.ts';
+import { codesOf, isPatch } from '../openapi/problem-code.ts';
 import { tagDescriptions } from '../openapi/description.ts';
 import { transports } from '../support/transport.ts';
 import { documentChapters } from './document.ts';
 import { endpointGroups } from './endpoint-group.ts';
 import { httpBlock } from './http-block.ts';
-import { boundRoutes, isSequence, roles, type BoundRoute } from './tables.ts';
+import { boundRoutes, isSequence, type BoundRoute } from './tables.ts';
 
 /** Where the commands on the page send their requests. */
 export const address = 'http://localhost:8989';
@@ -36,25 +36,20 @@ type Answer = Parameters<typeof httpBlock>[0];
 
 const head = `# Endpoints
 
-Every endpoint with a command of \`curl\`, and the answer of a running interface to that command. Each command meets the same
-gateway document, so no command depends on an earlier one. To try a command on the example gateway (\`npm start\`), replace
-the names by those of the example.
+Every endpoint with a command of \`curl\`, and the answer of a running interface. A test runs each command. All commands meet
+the same gateway document, so none depends on an earlier one. To try one on the example gateway (\`npm start\`), replace the
+names. To generate a client or a console, use the [OpenAPI document](openapi.md).
 
-- A 2xx answer to a command means that the gateway has applied the change. A 4xx answer means that nothing changed, with
-  one exception: [\`partly-done\`](errors.md#partly-done) says how many parts are done. A 504 means that the outcome is
-  not known yet; see [What an answer means](runtime.md#what-an-answer-means).
+- [What an answer means](runtime.md#what-an-answer-means) explains 2xx, 4xx and 504.
 - If the interface is mounted under a path, put the path into each URL: \`http://127.0.0.1:8989/admin/services\`. Links in
   answers are relative to the interface: \`/servers/db-1\` then stands for \`http://127.0.0.1:8989/admin/servers/db-1\`.
 - In a path, a name has a hyphen for each white space character, and upper and lower case are the same. The name
   of a node of a fleet is compared exactly.
 - With a log-in, add \`-u NAME\` to each command. \`curl\` asks for the password.
 - \`HEAD\` is served wherever \`GET\` is, and \`OPTIONS\` on every path.
-- Every answer has \`Cache-Control: no-store\` and \`X-Content-Type-Options: nosniff\`. The answers below leave out these and
-  the headers of the connection. Bodies are shown on several lines, and are sent on one. Ids of events and commands are
-  others in each run of the gateway.
-
-This page is written by \`npm run pages\` from the table of routes and a running interface. A test runs each command with
-\`curl\` and compares the answer. To generate a client or a console, use the [OpenAPI document](openapi.md).
+- The answers below leave out the headers of the connection, and \`Cache-Control: no-store\` and
+  \`X-Content-Type-Options: nosniff\`, which every answer has. Bodies are sent on one line. Ids of events and commands are
+  others in each run.
 `;
 
 const ofSample = { path: '/services' };
@@ -65,17 +60,15 @@ const patchType = { 'content-type': 'application/json-patch+json' };
 const common: readonly (Omit<Example, 'endpoint'> & { readonly title: string; readonly text: string })[] = [
   {
     title: 'Preview a command',
-    text: `With \`dry_run=true\`, nothing is changed. The answer is the plan of the command: its events, its effects, and how many
-sessions would close or stay. Every endpoint that changes something takes \`dry_run\`. The plan has a \`mark\`: with
-\`mark=…\`, the same command does what the plan showed, or is refused with 412 and the plan of now.
-[Preview a command](runtime.md#preview-a-command) explains the plan.`,
+    text: `Every endpoint that changes something takes \`dry_run\` and \`mark\`. With \`dry_run=true\`, nothing is changed, and the answer is
+the [plan](runtime.md#preview-a-command): the events, the effects, and how many sessions would close or stay. With the \`mark\`
+of the plan, \`mark=…\`, the same command does what the plan showed, or is refused with 412 and the plan of now.`,
     method: 'PUT',
     target: '/service/My-Service/stop?dry_run=true',
   },
   {
     title: 'Change only what you have read',
-    text: `Send the \`etag\` of an earlier answer as \`If-Match\`. If the resource has changed since then, the answer is a 412, and nothing
-is changed.`,
+    text: `Send the \`etag\` of an earlier answer as \`If-Match\`. If the resource has changed since then, nothing is changed.`,
     method: 'PATCH',
     target: '/services/My-Service',
     headers: { ...patchType, 'if-match': '"vqbvtaPYkDIHgDdHvDhthg.sample-9"' },
@@ -98,8 +91,8 @@ body. Endpoints whose answers have no \`etag\` show numbers that change by thems
   },
   {
     title: 'See which commands are possible',
-    text: `With \`may=true\`, the endpoint of one resource also lists the commands at its path and below, and says whether you may use
-each of them now. [Show what a caller may do](embedding.md#show-what-a-caller-may-do) explains the list.`,
+    text: `With \`may=true\`, the endpoint of one resource also lists the commands at its path and below, and
+[whether you may use each of them now](embedding.md#show-what-a-caller-may-do).`,
     method: 'GET',
     target: '/filters/Hint?may=true',
   },
@@ -112,30 +105,8 @@ id 28.`,
     target: '/servers?range=1-1&fields=name,status',
   },
   {
-    title: 'Take a document over',
-    text: `Send a [gateway document](document.md), or a part of one, to \`POST /document\`. Its servers, services, monitors and filters
-are created, changed, started and stopped in one command, with one mark, one entry of the history and one undo.
-
-- What the document lacks stays: a kind without a list, a resource without an entry, the listeners of a service without
-  the member, and secrets. With \`prune=true\`, the resources without an entry are deleted, of the kinds that have a list.
-- An entry describes its resource whole: a setting that the entry lacks is removed or gets its default, and a service or
-  monitor without \`state\` is started.
-- A link can name a resource of the document, or one in use.
-- A secret in plain text is sealed and written. Sealed text is refused, and so are users. Other parts are ignored: the
-  notes of the plan name them.
-- \`only=services,filters\` compares these kinds alone. With \`services,listeners\`, also the listeners of services.
-- A document that would leave no resource at all is a 409 \`document-empty\`, unless \`allow_empty=true\` is given.
-- The limits are \`maxDocumentBytes\` and \`maxDocumentValues\`; an entry has at most 1 MiB. Of more than 100 changes, a plan
-  and the history show the first 100, and \`count\` has the number of events of each type. \`GET /history/:id\` has all of
-  them, or those of a \`range\`.`,
-    method: 'POST',
-    target: '/document?dry_run=true',
-    headers: { 'content-type': 'application/json' },
-    body: '{"monitors":[{"name":"Idle Monitor","module":"pgmon","monitor_interval":5000}]}',
-  },
-  {
     title: 'Read an error',
-    text: `Every answer from 400 on is a problem. Base decisions on \`code\`, and read \`detail\`. [errors.md](errors.md) explains each code.`,
+    text: `Every answer from 400 on is a problem. Base decisions on its [\`code\`](errors.md), and read \`detail\`.`,
     method: 'PATCH',
     target: '/services/My-Service',
     headers: patchType,
@@ -143,10 +114,38 @@ are created, changed, started and stopped in one command, with one mark, one ent
   },
 ];
 
+/** What an endpoint does in detail, where no other page says it. */
+const details: Readonly<Record<string, string>> = {
+  'document.adopt': `Send a [gateway document](document.md), or a part of one. Its servers, services, monitors and filters are created, changed,
+started and stopped in one command, with one mark, one entry of the history and one undo.
+
+- What the document lacks stays: a kind without a list, a resource without an entry, the listeners of a service without
+  the member, and secrets. With \`prune=true\`, the resources without an entry are deleted, of the kinds that have a list.
+- An entry describes its resource whole: a setting that the entry lacks is removed or gets its default, and a service or
+  monitor without \`state\` is started.
+- A link can name a resource of the document, or one in use.
+- A secret in plain text is sealed. Sealed text is refused, and so are users. Other parts are ignored: the notes of the plan
+  name them.
+- \`only=services,filters\` compares these kinds alone. With \`services,listeners\`, also the listeners of services.
+- A document that would leave no resource at all is refused, unless \`allow_empty=true\` is given.
+- The limits are \`maxDocumentBytes\` and \`maxDocumentValues\`; an entry has at most 1 MiB. Of more than 100 changes, a plan
+  and the history show the first 100, and \`count\` has the number of events of each type. \`GET /history/:id\` has all of
+  them, or those of a \`range\`.
+`,
+};
+
 const tags = tagDescriptions();
 
 /** The routes, tag by tag. */
 const ordered = Object.keys(tags).flatMap((tag) => boundRoutes.filter((route) => tagOf(route) === tag));
+
+/** Of the lists whose elements another endpoint shows whole, the fields on the page. */
+const shortened: Readonly<Record<string, string>> = {
+  'services.list': 'name,state',
+  'servers.list': 'name,status',
+  'monitors.list': 'name,state',
+  'filters.list': 'name,module',
+};
 
 /** Every example on the page, in order. */
 export const examples: readonly Example[] = [
@@ -189,10 +188,12 @@ function exampleOf(route: BoundRoute): Example {
   const endpoint = rows.find((row) => row.route === route)?.endpoint;
   if (endpoint === undefined) throw new RangeError(`The contract has no row for ${route.id}`);
   const { body } = endpoint;
+  const fields = shortened[route.id];
+  const part = route.query.includes('range') ? '?range=0-0' : '';
   return {
     endpoint,
     method: route.method,
-    target: `${targetOf(endpoint)}${route.query.includes('range') ? '?range=0-0' : ''}`,
+    target: `${targetOf(endpoint)}${part}${fields === undefined ? '' : `&fields=${fields}`}`,
     ...(body === undefined
       ? {}
       : { headers: { 'content-type': body.type }, body: JSON.stringify(body.json) }),
@@ -280,6 +281,25 @@ export async function followed(
     .replace(/"command":"[^"]+"/, '"command":"7f3c9a-12"');
 }
 
+/** Whether an endpoint can answer with a problem. */
+function answersWith(code: ProblemCode): (route: BoundRoute) => boolean {
+  return (route) => codesOf(route).includes(code);
+}
+
+/** The sets of endpoints, and smaller ones that have a name on this page alone. */
+const groups: typeof endpointGroups = [
+  ...endpointGroups,
+  [
+    'every endpoint that changes something but `PATCH /`, `DELETE /commands/:id` and those of the fleet',
+    answersWith('read-only'),
+  ],
+  ['every endpoint that asks the gateway', answersWith('effect-refused')],
+  ['in a fleet, every endpoint that changes the configuration', answersWith('fenced')],
+  ['every endpoint that creates a resource', ({ id }) => /^(?!users).*\.create(?:Listener)?$/.test(id)],
+  ['every endpoint that deletes a resource', ({ id }) => /^(?!users).*\.delete$/.test(id)],
+  ['every `PATCH` of a resource', (route) => isPatch(route) && route.path.includes(':')],
+];
+
 /** The codes that all endpoints of a set have in common. */
 function sharedBy(has: (route: BoundRoute) => boolean): readonly ProblemCode[] {
   const [first = [], ...others] = boundRoutes.filter(has).map(codesOf);
@@ -288,34 +308,30 @@ function sharedBy(has: (route: BoundRoute) => boolean): readonly ProblemCode[] {
 
 function codesOfAll(): string {
   const told = new Set<ProblemCode>();
-  const lines = endpointGroups.flatMap(([name, has]) => {
+  const lines = groups.flatMap(([name, has]) => {
     const codes = sharedBy(has).filter((code) => !told.has(code));
     for (const code of codes) told.add(code);
     return codes.length === 0 ? [] : [`- ${name}: ${linksTo(codes)}`];
   });
   return [
     '### Which problems to expect\n',
-    'An endpoint lists the problems of its own. These problems can come from more endpoints:\n',
+    'An endpoint lists the problems of its own. These can come from more endpoints:\n',
     ...lines,
+    '- every endpoint with a name or an id in its path: the `…-not-found` of its kind',
     '',
   ].join('\n');
 }
 
-/** The endpoints of each role. What needs no log-in is in the chapter of the endpoint. */
+/** The endpoints of each role. */
 function rolesOfAll(): string {
-  const rows = roles.map((role) => {
-    const own = boundRoutes.filter((route) => route.role === role && route.kind !== 'probe');
-    const isReading = role === 'reader';
-    const listed = own.filter(({ method }) => !isReading || method !== 'GET');
-    const names = listed.map(({ method, path }) => `\`${method} ${path}\``);
-    return `| \`${role}\` | ${[...(isReading ? ['every `GET`'] : []), ...names].join(', ')} |`;
-  });
+  const own = boundRoutes.filter(({ role, kind }) => role === 'operator' && kind !== 'probe');
+  const names = own.map(({ method, path }) => `\`${method} ${path}\``);
   return [
     '### Which role may do what\n',
-    'With [`createRoles`](embedding.md#say-who-may-do-what), each user has a role, and may also do what the roles above it may do. A dry run\nneeds the role `reader`.\n',
-    '| Role | Endpoints |',
-    '| --- | --- |',
-    ...rows,
+    'With [`createRoles`](embedding.md#say-who-may-do-what), each user has a role:\n',
+    '- `reader`: every `GET`, and every dry run.',
+    `- \`operator\`: also ${names.join(', ')}.`,
+    '- `administrator`: everything. `POST /sequence` needs the roles of its commands.',
     '',
   ].join('\n');
 }
@@ -325,20 +341,26 @@ function linksTo(codes: readonly ProblemCode[]): string {
 }
 
 function section(route: BoundRoute): string {
-  const { method, path, aliases, summary, role } = route;
-  const shared = new Set(endpointGroups.flatMap(([, has]) => (has(route) ? sharedBy(has) : [])));
-  const own = isSequence(route) ? [] : codesOf(route).filter((code) => !shared.has(code));
-  const takes = [...route.query, ...route.search];
-  return [
-    `### \`${method} ${path}\`\n`,
-    `${summary}\n`,
-    route.kind === 'probe' ? '- Role: none. Nobody has to log in.' : `- Role: \`${role}\`.`,
-    ...(aliases.length === 0
-      ? []
-      : [`- Also: ${aliases.map((each) => `\`${method} ${each}\``).join(', ')}.`]),
-    ...(takes.length === 0 ? [] : [`- Query: ${takes.map((each) => `\`${each}\``).join(', ')}.`]),
-    ...(own.length === 0 ? [] : [`- Problems: ${linksTo(own)}.`]),
-    ...(isSequence(route) ? [`- Problems: ${linksTo(['op-not-allowed'])}, and those of its commands.`] : []),
-    '',
-  ].join('\n');
+  const { method, path, aliases, summary, kind, role } = route;
+  const shared = new Set(groups.flatMap(([, has]) => (has(route) ? sharedBy(has) : [])));
+  const own = isSequence(route) ? (['op-not-allowed'] as const) : codesOf(route);
+  const problems = own.filter((code) => !shared.has(code) && !(path.includes(':') && isNotFound(code)));
+  const takes = [...route.query, ...route.search].filter((each) => !forCommands.has(each));
+  const facts = [
+    ...(kind === 'probe' ? ['Nobody has to log in.'] : []),
+    ...(role === 'reader' ? [] : [`Role: \`${role}\`.`]),
+    ...(aliases.length === 0 ? [] : [`Also ${aliases.map((each) => `\`${method} ${each}\``).join(', ')}.`]),
+    ...(takes.length === 0 ? [] : [`Query: ${takes.map((each) => `\`${each}\``).join(', ')}.`]),
+    ...(problems.length === 0 ? [] : [`Problems: ${linksTo(problems)}.`]),
+  ];
+  const more = details[route.id];
+  const text = `${[summary, ...facts].join(' ')}\n`;
+  return [`### \`${method} ${path}\`\n`, text, ...(more === undefined ? [] : [more])].join('\n');
+}
+
+/** The parameters that every command takes. */
+const forCommands: ReadonlySet<string> = new Set(['dry_run', 'mark']);
+
+function isNotFound(code: ProblemCode): boolean {
+  return code.endsWith('-not-found');
 }

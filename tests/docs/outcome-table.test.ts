@@ -273,8 +273,7 @@ const scenarios: Readonly<Record<string, () => Scenario>> = {
     silent(['not-in-place', blind]),
   'does not answer before the deadline, and neither does `inspect`': () =>
     called(freshGateway().will('silentBefore').otherwise({ inspect: 'silent' })),
-  'answers after the deadline, when `inspect` has already answered `in-place`': () =>
-    silent(['in-place'], refuseHeld),
+  'answers after the deadline, and `inspect` has answered `in-place`': () => silent(['in-place'], refuseHeld),
   'answers twice': () => called(freshGateway().will(answerTwice)),
 
   '`apply` resolves late': () => silent(['not-in-place'], (held) => held.done()),
@@ -294,11 +293,10 @@ const scenarios: Readonly<Record<string, () => Scenario>> = {
 
   'fails before the stop': () => failing([stopTarget], { before: 'fails' }),
   'fails while `apply` of the stop is running': () => failing([stopTarget]),
-  'fails before the stop, and the report comes after the stop': reportedLate,
-  'is stopped, and fails after its start, before the start is stored': () =>
-    failing([stopTarget, startTarget]),
+  'fails before the stop, and reports it after the stop': reportedLate,
+  'fails after a start, before the start is stored': () => failing([stopTarget, startTarget]),
   'has failed, and is started': () => failing([startTarget], { before: 'fails' }),
-  'has failed, and the gateway refuses to start the service': () =>
+  'has failed, and the gateway refuses the start': () =>
     failing([startTarget], { before: 'fails', will: [new EffectRefusedError('Busy.')] }),
 
   'before the intent is stored': () => deadAt(1, 'lost'),
@@ -309,19 +307,18 @@ const scenarios: Readonly<Record<string, () => Scenario>> = {
   'at the settlement, for less than `storeDeadlineMs`': () => failsLater((held) => held.done(), 'shortly'),
   'at the settlement, for longer': () => failsLater((held) => held.done(), 'long'),
   'at the settlement of a refused change': () => failsLater(refuseHeld, 'long'),
-  'at a change without effects (a user is created), for less than `storeDeadlineMs`': () =>
-    failsForUser(lose, 'shortly'),
-  'at a change without effects (a user is created), for longer': () => failsForUser(lose, 'long'),
+  'while a user is created, for less than `storeDeadlineMs`': () => failsForUser(lose, 'shortly'),
+  'while a user is created, for longer': () => failsForUser(lose, 'long'),
 
-  'at the intent, and the intent is not stored': () => failsAtOnce(lose),
-  'at the intent, and the intent is stored': () => failsAtOnce(keepAndFail),
+  'at the intent, which is not stored': () => failsAtOnce(lose),
+  'at the intent, which is stored': () => failsAtOnce(keepAndFail),
   'at the settlement': () => failsLater((held) => held.done()),
   'at the settlement of a refused change, to the end': () => failsLater(refuseHeld),
-  'at a change without effects (a user is created), which is not stored': () => failsForUser(lose),
-  'at a change without effects (a user is created), which is stored': () => failsForUser(keepAndFail),
+  'while a user is created, which is not stored': () => failsForUser(lose),
+  'while a user is created, which is stored': () => failsForUser(keepAndFail),
   'at the intent, and is lost': () => failsAtOnce(taken),
   'at the settlement, and is lost': () => failsLater((held) => held.done(), 'for good', taken),
-  'at a change without effects (a user is created), and is lost': () => failsForUser(taken),
+  'while a user is created, and is lost': () => failsForUser(taken),
 
   'is undone': () => both('done'),
   'is not undone: the gateway refuses the undo': () => both(new EffectRefusedError('Never.')),
@@ -329,10 +326,9 @@ const scenarios: Readonly<Record<string, () => Scenario>> = {
   'is undone, and this is known after the 504': () => bothLate((held) => held.done()),
   'is not undone, and this is known after the 504': () => bothLate(refuseHeld),
 
-  'can be undone (the monitor is stopped): the gateway is asked': () => firstLate(stopBoth),
-  'cannot be undone (the logs are flushed): the gateway is not asked, and the first effect is undone': () =>
-    firstLate(stopAndFlush),
-  'is the next batch of a teardown: the gateway is not asked, and the first batch stays closed': () =>
+  'stops the monitor: the gateway is asked': () => firstLate(stopBoth),
+  'flushes the logs: the gateway is not asked, and the first effect is undone': () => firstLate(stopAndFlush),
+  'closes the next batch: the gateway is not asked, and the first batch stays closed': () =>
     firstLate(closeAll, teardownBatch + 1),
 };
 

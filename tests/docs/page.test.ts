@@ -2,6 +2,7 @@
  * The pages as a whole: what writes them, their links, and the page of promises.
  */
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -19,6 +20,7 @@ import { anchorsOf, destinationOf, resolves, targetsOf } from './link.ts';
 import { llmsFile } from './llms.ts';
 import { observabilityPage } from './observability.ts';
 import { scenariosChapter } from './scenarios.ts';
+import { pictures } from './picture.ts';
 import { functionsPage } from './state-machine.ts';
 
 /** The pages that `npm run pages` writes. */
@@ -44,6 +46,11 @@ beforeAll(async () => {
 
 it.each([...Object.keys(pages), 'llms.txt'])('%s is what the tables and a running interface give', (path) => {
   expect(read(path)).toBe(written[path]);
+});
+
+it.each(Object.entries(pictures))('%s shows the names of the library', (path, draw) => {
+  if (process.env['WRITE_PAGES'] === '1') writeFileSync(root + path, draw());
+  expect(read(path)).toBe(draw());
 });
 
 const texts = textFiles().filter((path) => path.endsWith('.md') || path === 'llms.txt');

@@ -146,10 +146,8 @@ const inputNames: Readonly<Record<LifecycleInput, string>> = {
 
 const services: Machine = {
   title: 'Services and monitors',
-  text: `\`start\` and \`stop\` are commands: \`PUT /service/:name/start\`, and the same for monitors. \`report failed\` and
-\`report started\` are reports of the gateway. Only commands lead into \`stopped\` and out of it. A service or monitor of a
-gateway document is \`started\`, unless the document says otherwise. For a failed service, see
-[When the service fails](runtime.md#when-the-service-fails).`,
+  text: `\`start\` and \`stop\` are commands. \`report failed\` and \`report started\` are reports of the gateway, which never lead into
+\`stopped\` or out of it. See [When the service fails](runtime.md#when-the-service-fails).`,
   first: 'started',
   inputs: Object.values(inputNames),
   attempt(path, input) {
@@ -208,10 +206,8 @@ const patchWords = (snapshot: Snapshot, words: readonly string[]): Decision =>
 const servers = snapshotMachine(
   {
     title: 'The status of a server',
-    text: `The status is a list of words. \`maintenance\` belongs to the administrators, who set and remove it with
-\`PATCH /servers/:name\`. A report of the gateway replaces all other words. The diagram has \`running\` alone for the words
-that a gateway reports; \`master\`, \`slave\` and \`synced\` behave like it. See
-[Words of a status](spec-choices.md#9-words-of-a-status).`,
+    text: `The status is a list of [words](spec-choices.md#9-words-of-a-status). Commands set and remove \`maintenance\`. A report of the
+gateway replaces all other words. The diagram has \`running\` alone for them; \`master\`, \`slave\` and \`synced\` behave like it.`,
   },
   createSnapshot({ servers: [server] }),
   {
@@ -231,9 +227,8 @@ that a gateway reports; \`master\`, \`slave\` and \`synced\` behave like it. See
 const sessions = snapshotMachine(
   {
     title: 'Sessions and connections',
-    text: `A session is one client of a service, with a backend connection or more. The gateway reports what clients do; the
-commands close. Closing the connections of a server leaves the sessions open. The \`state\` of a session or connection is a
-text of the gateway for people, and not a state of this machine.`,
+    text: `A session is one client of a service, with a backend connection or more. The \`state\` of a session or connection is a text of
+the gateway for people, and not a state of this machine.`,
   },
   createSnapshot({
     servers: [server],
@@ -282,9 +277,8 @@ const commandInputs = {
 
 const commands: Machine = {
   title: 'Commands',
-  text: `A command waits while an earlier command on the same resource is in flight, and is then in flight itself: \`pending\`
-or \`unknown\`, as \`GET /commands\` shows. \`done\` is a 200 or 204. \`refused\` is a problem, and \`failed\` the event
-\`command.failed\`. After a 504, the command is \`unknown\` until the outcome is known. More is in
+  text: `A command waits while an earlier command on the same resource is in flight, and is then in flight itself: \`pending\`, or
+\`unknown\` after a 504. \`done\` is a 200 or 204, and \`failed\` the event \`command.failed\`. See
 [How a command runs](runtime.md#how-a-command-runs) and [Every outcome](runtime.md#every-outcome).`,
   first: 'waiting',
   inputs: Object.values(commandInputs),

@@ -368,7 +368,7 @@ const fieldRows = tablesOf(page).flatMap(({ heading, rows: cells }) => {
   if (chapter === undefined) return [];
   return cells.map((row) => ({
     path: `${chapter}.${codesOf(row[0] ?? '').join('')}`,
-    isDerived: /^(?:Ignored|Derived)/.test(row[4] ?? ''),
+    isDerived: /^(?:Ignored|Derived)/.test(row.at(-1) ?? ''),
   }));
 });
 

@@ -15,7 +15,6 @@ export { maxNameLength } from '../../src/core/name.ts';
 export { mostLinks } from '../../src/core/reference.ts';
 export * as shape from '../../src/core/shape.ts';
 export { instantText } from '../../src/core/time.ts';
-export { roles } from '../../src/http/route.ts';
 export { maxListedFaults } from '../../src/problem.ts';
 export { alertTable } from '../../src/resources/alert.ts';
 export {

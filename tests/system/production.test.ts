@@ -126,7 +126,8 @@ class Place {
     });
     started.add(child);
     const ended = once(child, 'close').finally(() => started.delete(child)) as Promise<[number | null]>;
-    let errors = '';
+    let [errors, printed] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
     await Promise.race([
       once(child.stdout, 'data'),
@@ -135,6 +136,7 @@ class Place {
     return {
       signal: (signal) => child.kill(signal),
       ended: () => ended.then(([code]) => code),
+      printed: () => printed,
       until: async (part) => {
         while (!errors.includes(part)) await sleep(10);
       },
@@ -146,6 +148,8 @@ interface RunningProgram {
   signal(this: void, signal: NodeJS.Signals): void;
   /** Gives the exit code. */
   ended(this: void): Promise<number | null>;
+  /** Gives what the program has printed. */
+  printed(this: void): string;
   /** Waits until the program has printed a part of an error. */
   until(this: void, part: string): Promise<void>;
 }
@@ -162,6 +166,7 @@ it('the program of the production page serves TLS and a socket, obeys signals, a
   await place.describe(6);
   first.signal('SIGHUP');
   while (place.service().max_connection !== 6) await sleep(20);
+  while (!first.printed().includes('"type":"service.updated"')) await sleep(20);
   place.write('gateway.json', '{');
   first.signal('SIGHUP');
   await first.until('SyntaxError');

@@ -145,7 +145,7 @@ export type WantedState = 'started' | 'stopped';
 export interface SeenRun {
   /** The state that is shown in place of the wanted one; left out unless the host has seen a failure. */
   readonly state?: 'failed';
-  /** Why it has failed, in the words of the host; left out unless it has failed with a reason. */
+  /** Why it has failed, in the words of the gateway; left out unless it has failed with a reason. */
   readonly state_reason?: string;
   /** Since when it has failed, in milliseconds since 1970-01-01T00:00:00Z; left out unless it has failed. */
   readonly state_since?: number;

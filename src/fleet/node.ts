@@ -15,6 +15,7 @@ import type { Coordinator, Succeeded } from '../runtime/command/coordinator.ts';
 import type { Basis } from '../runtime/journal/basis.ts';
 import { Entries } from '../runtime/journal/entries.ts';
 import { isEmpty } from '../runtime/journal/journal-state.ts';
+import { assertUsable } from '../runtime/options.ts';
 import { endWithoutEvents, unavailableIn } from '../runtime/journal/journal.ts';
 import { drawLife } from '../runtime/journal/life.ts';
 import { callInTime, loadInTime } from '../runtime/journal/load.ts';
@@ -255,6 +256,7 @@ export class RunningNode implements RunningCoordinator {
     for (let beginnings = 1; ; beginnings += 1) {
       const { position, ...stored } = await loadInTime(store, complete);
       const begins = isEmpty(stored);
+      if (begins) assertUsable(complete);
       const state = loadFleetState(stored, given);
       // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
       declareSecretParameters(given, state.snapshot.secretParameters);

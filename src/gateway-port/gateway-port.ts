@@ -8,7 +8,7 @@ import { assertObject } from '../json/value.ts';
 import { EffectRefusedError } from '../ports/port-error.ts';
 import type { Clock, EffectContext, Veto } from '../ports/port.ts';
 import { systemClock } from '../ports/system-clock.ts';
-import { hostProblem, quoted, type Problem } from '../problem.ts';
+import { hostProblem, type Problem } from '../problem.ts';
 import type { Effect, HostReport } from '../resources/index.ts';
 import type { Session } from '../snapshot/session/table.ts';
 import type { Telemetry } from '../resources/telemetry.ts';
@@ -123,7 +123,8 @@ class DesiredStatePort implements OpenedGatewayPort {
   readonly #clock: Clock;
   #admin: Admin | undefined;
   #hasEnded = false;
-  #isFlushed = true;
+  /** Whether the last flush was made. One of an earlier process was not. */
+  #isFlushed = false;
 
   constructor(options: AnyOptions) {
     this.#options = options;
@@ -143,13 +144,18 @@ class DesiredStatePort implements OpenedGatewayPort {
   }
 
   #keeperOf(kind: Kind, own: AnyKindOptions): Keeper {
-    const form = new KindForm(kind, own.fields);
+    const form = new KindForm(kind, own.fields, own.listenerFields);
     return new Keeper(form, own, {
       clock: this.#clock,
       wantedOf: (key) => {
         const { snapshot } = this.#opened;
         const definition = form.definitionIn(snapshot, key);
         return definition && form.wantedOf(definition, snapshot);
+      },
+      unusableFor: (key) => {
+        const { snapshot } = this.#opened;
+        const definition = form.definitionIn(snapshot, key);
+        return definition && this.#unusable(kind, definition, undefined, snapshot);
       },
       isHeld: (key) => {
         const link = linkKey(linkTo(`${kind}s`, key));
@@ -169,12 +175,17 @@ class DesiredStatePort implements OpenedGatewayPort {
     if (this.#hasEnded) throw new Error('The port is closed.');
     assertObject(admin, 'admin');
     assertFunction(admin, 'report', 'open of a gateway port');
-    assertUsed(admin.snapshot, this.#keepers);
     this.#admin = admin;
     // What an earlier process had open has ended with it.
     this.report({ type: 'sessions.complete' });
-    for (const keeper of this.#keepers.values()) {
-      const keys = keeper.form.keysIn(admin.snapshot);
+    for (const kind of kinds) {
+      const keeper = this.#keepers.get(kind);
+      const keys = new KindForm(kind, []).keysIn(admin.snapshot);
+      if (keeper === undefined) {
+        if (keys.length > 0)
+          this.#onError(new Error(`${noKind(kind)} The interface has ${keys.join(', ')}.`));
+        continue;
+      }
       for (let at = 0; at < keys.length; at += openedAtOnce)
         await Promise.all(keys.slice(at, at + openedAtOnce).map((key) => keeper.open(key)));
     }
@@ -205,17 +216,14 @@ class DesiredStatePort implements OpenedGatewayPort {
   }
 
   readonly veto: Veto = ({ effects, next }) => {
-    const { snapshot } = this.#admin ?? {};
-    for (const effect of effects.filter(isOfResource)) {
-      const { kind, key } = placeOf(effect);
-      const { form } = this.#keepers.get(kind) ?? {};
-      const reason = this.#refusalOf(
-        effect,
-        form?.definitionIn(next, key),
-        snapshot && form?.definitionIn(snapshot, key),
-        next,
-      );
-      if (reason !== undefined) return unsupported(reason);
+    for (const effect of effects) {
+      const reason = isOfResource(effect)
+        ? this.#refusalOf(effect, next)
+        : effect.type === 'logs.flush' && this.#options.flushLogs === undefined
+          ? noLogs
+          : undefined;
+      if (reason !== undefined)
+        return unsupported(effects.length === 1 ? reason : `${effect.resource}: ${reason}`);
     }
     return undefined;
   };
@@ -235,15 +243,17 @@ class DesiredStatePort implements OpenedGatewayPort {
     const { kind, key } = placeOf(effect);
     const { snapshot } = this.#opened;
     const keeper = this.#keepers.get(kind);
-    // A gateway without such resources has none to delete.
-    if (keeper === undefined && deedOf(effect) === 'delete') return;
+    if (keeper === undefined) {
+      // A gateway without such resources has none to delete.
+      if (deedOf(effect) === 'delete') return;
+      throw new EffectRefusedError(noKind(kind));
+    }
     const place = `${kind} ${key}`;
     const begun = this.#begun.get(place);
-    const present =
-      begun?.command === commandId ? begun.definition : keeper?.form.definitionIn(snapshot, key);
+    const present = begun?.command === commandId ? begun.definition : keeper.form.definitionIn(snapshot, key);
     const definition = changedBy(effect, present);
-    const reason = this.#unusedIn(effect, definition);
-    if (reason !== undefined || keeper === undefined) throw new EffectRefusedError(reason ?? noKind(kind));
+    const reason = definition && keeper.form.unusedIn(definition, baseOf(effect, present));
+    if (reason !== undefined) throw new EffectRefusedError(reason);
     const inWords = (each: Definition | undefined): AnyWanted | undefined =>
       each && keeper.form.wantedOf(each, snapshot);
     const [wanted, base] = [inWords(definition), inWords(present)];
@@ -256,32 +266,38 @@ class DesiredStatePort implements OpenedGatewayPort {
     await keeper.change({ key, wanted, base, starts: deedOf(effect) === 'start', signal, onMade });
   }
 
-  /** Which settings of what an effect leads to the gateway does not use, in a sentence. */
-  #unusedIn(effect: ResourceEffect, definition: Definition | undefined): string | undefined {
-    if (definition === undefined) return undefined;
-    const { kind } = placeOf(effect);
+  /** Why the gateway cannot have what an effect leads to, in a sentence. */
+  #refusalOf(effect: ResourceEffect, next: Snapshot): string | undefined {
+    const { kind, key } = placeOf(effect);
+    if (effect.type === `${kind}.delete`) return undefined;
     const form = this.#keepers.get(kind)?.form;
     if (form === undefined) return noKind(kind);
-    const names = 'operations' in effect ? form.unusedBy(effect) : form.unusedIn(definition);
-    return names.length === 0 ? undefined : unused(form, names);
+    const [definition, present] = [next, this.#admin?.snapshot].map(
+      (snapshot) => snapshot && form.definitionIn(snapshot, key),
+    );
+    return definition && this.#unusable(kind, definition, baseOf(effect, present), next);
   }
 
-  /** Why the gateway cannot have what a decision leads to. */
-  #refusalOf(
-    effect: ResourceEffect,
-    definition: Definition | undefined,
-    before: Definition | undefined,
+  /**
+   * Why the gateway cannot have a definition, in a sentence.
+   *
+   * @param base - what it changes; `undefined` for a definition that counts as a whole
+   */
+  #unusable(
+    kind: Kind,
+    definition: Definition,
+    base: Definition | undefined,
     snapshot: Snapshot,
   ): string | undefined {
-    const reason = this.#unusedIn(effect, definition);
-    const keeper = this.#keepers.get(placeOf(effect).kind);
-    if (reason !== undefined || definition === undefined || keeper === undefined) return reason;
-    const inWords = (each: Definition): AnyWanted => keeper.form.wantedOf(each, snapshot);
-    const own = before && inWords(before);
-    const refusal = keeper.refusalOf(inWords(definition), own);
+    const keeper = this.#keepers.get(kind);
+    if (keeper === undefined) return noKind(kind);
+    const reason = keeper.form.unusedIn(definition, base);
+    if (reason !== undefined) return reason;
+    const [wanted, own] = [definition, base].map((each) => each && keeper.form.wantedOf(each, snapshot));
+    const refusal = wanted && keeper.refusalOf(wanted, own);
     // What the gateway has in spite of its rule can be stopped, and changed for the better.
     const isOld =
-      refusal !== undefined && own !== undefined && keeper.refusalOf(own, undefined) !== undefined;
+      own !== undefined && refusal !== undefined && keeper.refusalOf(own, undefined) !== undefined;
     return isOld ? undefined : refusal;
   }
 
@@ -300,7 +316,7 @@ class DesiredStatePort implements OpenedGatewayPort {
 
   async #flush({ signal }: EffectContext): Promise<void> {
     const { flushLogs } = this.#options;
-    if (flushLogs === undefined) throw new EffectRefusedError('This gateway has no log files to flush.');
+    if (flushLogs === undefined) throw new EffectRefusedError(noLogs);
     this.#isFlushed = false;
     await flushLogs({ signal });
     this.#isFlushed = true;
@@ -393,23 +409,25 @@ function assertClosing(given: Partial<AnyOptions>): void {
   if (servers !== undefined && sessionsEnd !== true) assertFunction(given, 'closeConnections');
 }
 
+const kindMembers = ['fields', 'apply', 'read', 'refuse'];
+
 function assertKindOptions(kind: Kind, own: AnyKindOptions): void {
   const name = `${kind}s`;
   assertObject(own, name);
-  assertMembers(own, ['fields', 'apply', 'read', 'refuse'], `member of ${name}`);
-  const { fields, refuse }: { readonly fields: unknown; readonly refuse?: unknown } = own;
-  if (!isWordList(fields)) throw new TypeError(`createGatewayPort needs ${name}.fields: a list of names`);
-  assertMembers(
-    Object.fromEntries(fields.map((field) => [field, true])),
-    KindForm.fieldsOf(kind),
-    `field of ${name}`,
-  );
+  const members = kind === 'service' ? [...kindMembers, 'listenerFields'] : kindMembers;
+  assertMembers(own, members, `member of ${name}`);
+  const { fields, listenerFields = [], refuse } = own;
+  assertNames(fields, KindForm.fieldsOf(kind), `${name}.fields`, `field of ${name}`);
+  assertNames(listenerFields, KindForm.fieldsOfListener, `${name}.listenerFields`, 'field of listeners');
   for (const member of ['apply', 'read', ...(refuse === undefined ? [] : ['refuse'])])
     assertFunction(own, member, name);
 }
 
-function isWordList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+/** @throws TypeError if a value is no list of names, or if one of them is unknown */
+function assertNames(value: unknown, known: readonly string[], what: string, kind: string): void {
+  if (!Array.isArray(value) || !value.every((each) => typeof each === 'string'))
+    throw new TypeError(`createGatewayPort needs ${what}: a list of names`);
+  assertMembers(Object.fromEntries(value.map((each) => [each, true])), known, kind);
 }
 
 /** @throws TypeError if a member of an object is no function */
@@ -418,29 +436,14 @@ function assertFunction(object: object, name: string, whose = 'createGatewayPort
   if (typeof value !== 'function') throw new TypeError(`${whose} needs the function ${name}`);
 }
 
-/** @throws Error if a snapshot has what the gateway does not use */
-function assertUsed(snapshot: Snapshot, keepers: ReadonlyMap<Kind, Keeper>): void {
-  for (const kind of kinds) {
-    const form = keepers.get(kind)?.form;
-    const all = form ?? new KindForm(kind, []);
-    for (const key of all.keysIn(snapshot)) {
-      const definition = all.definitionIn(snapshot, key) ?? {};
-      const reason = form === undefined ? noKind(kind) : unusedReason(form, definition);
-      if (reason !== undefined)
-        throw new Error(`The ${kind} ${quoted(definition['name'] as string)}: ${reason}`);
-    }
-  }
+/** What an effect changes of what is there. What is created or started counts as a whole. */
+function baseOf(effect: ResourceEffect, present: Definition | undefined): Definition | undefined {
+  const deed = deedOf(effect);
+  const isWhole = effect.type !== 'listener.create' && (deed === 'create' || deed === 'start');
+  return isWhole ? undefined : present;
 }
 
-function unusedReason(form: KindForm, definition: Definition): string | undefined {
-  const names = form.unusedIn(definition);
-  return names.length === 0 ? undefined : unused(form, names);
-}
-
-function unused({ kind, used }: KindForm, names: readonly string[]): string {
-  const uses = used.length === 0 ? 'nothing' : used.join(', ');
-  return `This gateway does not use ${names.join(', ')} of a ${kind}. It uses ${uses}.`;
-}
+const noLogs = 'This gateway has no log files to flush.';
 
 function noKind(kind: Kind): string {
   return `This gateway has no ${kind}s.`;

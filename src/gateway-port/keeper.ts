@@ -4,6 +4,7 @@
  */
 import { EffectRefusedError, isEffectRefusal } from '../ports/port-error.ts';
 import type { Clock } from '../ports/port.ts';
+import { quoted } from '../problem.ts';
 import {
   deedOf,
   membersBetween,
@@ -16,6 +17,8 @@ import {
 /** The options of a kind, without types. @internal */
 export interface AnyKindOptions {
   readonly fields: readonly string[];
+  /** Of services. */
+  readonly listenerFields?: readonly string[];
   readonly apply: (wanted: AnyWanted | undefined, change: object) => unknown;
   readonly read: (key: string, applied: AnySeen | undefined) => unknown;
   readonly refuse?: (wanted: AnyWanted, before: AnyWanted | undefined) => string | undefined;
@@ -26,6 +29,8 @@ export interface Surroundings {
   readonly clock: Clock;
   /** Gives what is wanted of a resource, by the snapshot. */
   readonly wantedOf: (key: string) => AnyWanted | undefined;
+  /** Why the gateway cannot have a resource as the snapshot wants it, in a sentence. */
+  readonly unusableFor: (key: string) => string | undefined;
   /** Whether a command in flight has the resource: the snapshot does not show yet what it wants. */
   readonly isHeld: (key: string) => boolean;
   /** Tells the interface that a resource has failed to start, and why; without a reason, that it has started. */
@@ -61,8 +66,8 @@ const patienceMs = 1000;
 /** The time limit of an `apply` that no command waits for, in milliseconds. */
 const ownDeadlineMs = 10_000;
 
-/** The pauses before something is tried again, in milliseconds. */
-const pauses = { first: 1000, longest: 30_000 };
+/** The pauses before something is tried again, in milliseconds: after a change of it, and without one. */
+const pauses = { shortest: 100, first: 1000, longest: 30_000 };
 
 /** Keeps the resources of a kind. @internal */
 export class Keeper {
@@ -100,7 +105,12 @@ export class Keeper {
     const { clock, wantedOf, onError } = this.#around;
     const ended = new AbortController();
     const opened = this.#inTurn(key, async () => {
-      if (!this.#changed.has(key)) await this.#bringWhole(key, wantedOf(key));
+      if (this.#changed.has(key)) return;
+      const wanted = wantedOf(key);
+      const reason = wanted?.['state'] === 'started' ? undefined : this.#unusable(key);
+      // Only what starts can be shown as failed.
+      if (reason !== undefined) onError(new Error(`The ${this.form.kind} ${quoted(key)}: ${reason}`));
+      await this.#bringWhole(key, wanted);
     }).finally(() => {
       ended.abort();
     });
@@ -174,6 +184,7 @@ export class Keeper {
       const goal = starts ? wanted : held(wanted);
       await this.#bring(key, goal, signal);
       if (goal === wanted) this.#endTrial(key, wanted);
+      else this.#trySoon(key);
       onMade();
     } catch (error) {
       throw (await this.#putBack(key, base, held(base))) ? asRefusal(error) : unclear(key, error);
@@ -197,6 +208,8 @@ export class Keeper {
   async #bringWhole(key: string, wanted: AnyWanted | undefined): Promise<void> {
     const { report, onError } = this.#around;
     try {
+      const reason = wanted?.['state'] === 'started' ? this.#unusable(key) : undefined;
+      if (reason !== undefined) throw new EffectRefusedError(reason);
       await this.#inTime((signal) => this.#bring(key, wanted, signal));
       this.#endTrial(key, wanted);
     } catch (error) {
@@ -217,6 +230,16 @@ export class Keeper {
         onError(second);
         this.#try(key, 'whole', wanted);
       }
+    }
+  }
+
+  /** Why the gateway cannot have a resource. A rule that throws refuses nothing here. */
+  #unusable(key: string): string | undefined {
+    try {
+      return this.#around.unusableFor(key);
+    } catch (error) {
+      this.#around.onError(error);
+      return undefined;
     }
   }
 
@@ -250,13 +273,23 @@ export class Keeper {
     }
     const trial = { what, base, end: new AbortController() };
     this.#trials.set(key, trial);
-    void this.#goOn(key, trial);
+    void this.#goOn(key, trial, pauses.first);
   }
 
-  async #goOn(key: string, trial: Trial): Promise<void> {
+  /** Tries what cannot start sooner: it was changed, and the change may help. */
+  #trySoon(key: string): void {
+    const running = this.#trials.get(key);
+    if (running === undefined) return;
+    running.end.abort();
+    const trial = { ...running, end: new AbortController() };
+    this.#trials.set(key, trial);
+    void this.#goOn(key, trial, pauses.shortest);
+  }
+
+  async #goOn(key: string, trial: Trial, first: number): Promise<void> {
     const { clock, onError } = this.#around;
     const end = trial.end.signal;
-    for (let pause = pauses.first; ; pause = Math.min(2 * pause, pauses.longest)) {
+    for (let pause = first; ; pause = Math.min(2 * pause, pauses.longest)) {
       await clock.sleep(pause, end, { keepAlive: false });
       if (end.aborted) return;
       await this.#inTurn(key, () => this.#tryAgain(key, trial)).catch(onError);

@@ -8,6 +8,7 @@ import { nameKey } from '../core/name.ts';
 import { deepFreeze, sameJson, type Json, type JsonObject } from '../json/value.ts';
 import { quoted } from '../problem.ts';
 import { namedResources, type Effect } from '../resources/index.ts';
+import { listenerFields } from '../resources/listener.ts';
 import type { NamedResources } from '../resources/shared/kind.ts';
 import { isUpdateInPlace } from '../resources/shared/update-in-place.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
@@ -30,6 +31,9 @@ const heads: Readonly<Record<Kind, readonly string[]>> = {
   monitor: ['name', 'module', 'state'],
   filter: ['name', 'module'],
 };
+
+/** What every listener has. */
+const listenerHead = ['name', 'protocol', 'address', 'port'];
 
 /** The kinds, in the order in which a gateway is brought to a snapshot: what is linked comes first. @internal */
 export const kinds = ['server', 'filter', 'monitor', 'service'] as const satisfies readonly Kind[];
@@ -73,13 +77,21 @@ export function changedBy(effect: ResourceEffect, present: Definition | undefine
 export class KindForm {
   readonly kind: Kind;
   /** The names of the fields that the gateway uses. */
-  readonly used: readonly string[];
+  readonly #used: readonly string[];
+  /** The names of the fields of a listener that the gateway uses. */
+  readonly #usedOfListener: readonly string[];
   readonly #named: NamedResources<Snapshot>;
 
-  constructor(kind: Kind, used: readonly string[]) {
+  constructor(kind: Kind, used: readonly string[], usedOfListener: readonly string[] = []) {
     this.kind = kind;
-    this.used = used;
+    this.#used = used;
+    this.#usedOfListener = [...listenerHead, ...usedOfListener];
     this.#named = namedOf(kind);
+  }
+
+  /** The names that `listenerFields` can have. */
+  static get fieldsOfListener(): readonly string[] {
+    return listenerFields.all.map(({ name }) => name).filter((name) => !listenerHead.includes(name));
   }
 
   /** The names that `fields` can have. */
@@ -109,7 +121,7 @@ export class KindForm {
   wantedOf(definition: Definition, snapshot: Snapshot): AnyWanted {
     const { kind } = this;
     const head = Object.fromEntries(heads[kind].map((name) => [name, definition[name]]));
-    const fields = this.used.map((name) => [name, this.#valueOf(name, definition)] as const);
+    const fields = this.#used.map((name) => [name, this.#valueOf(name, definition)] as const);
     const known = {
       ...head,
       ...(kind === 'server' && { status: statusIn(snapshot, definition) }),
@@ -146,7 +158,7 @@ export class KindForm {
 
   /** The fields of which a gateway can say what it has. A drain is what the administrator wants, and nothing else. */
   get #read(): readonly string[] {
-    return this.used.filter((name) => name !== 'drain');
+    return this.#used.filter((name) => name !== 'drain');
   }
 
   /** How what the gateway has is not what is wanted, in a sentence; `undefined` if it is. */
@@ -214,38 +226,46 @@ export class KindForm {
     return withoutLimits({ ...Object.fromEntries(entries), ...status });
   }
 
-  /** Names of what a definition has and the gateway does not use, as clients write them. */
-  unusedIn(definition: Definition): readonly string[] {
-    const { all } = this.#fields;
-    const set = all.filter(({ name, default: empty }) => {
-      const value = definition[name];
-      return value !== undefined && !isSame(name, value, empty);
-    });
-    return this.#unused(set.map(({ name }) => name)).concat(this.#unusedStatus(definition));
+  /**
+   * Why the gateway cannot have a definition: the fields that it does not use, in a sentence. What another definition
+   * has in the same way is no reason; `undefined` for none.
+   */
+  unusedIn(definition: Definition, but: Definition | undefined): string | undefined {
+    const { byName } = this.#fields;
+    const own = Object.entries(definition)
+      .filter(([name, value]) => {
+        // A drain can always be ended: a document or a store can have one that the gateway does not know.
+        if (this.#isUsed(name) || name === 'drain') return false;
+        return !isSame(name, value, byName.get(name)?.default) && !isSame(name, value, but?.[name]);
+      })
+      .map(([name]) => byName.get(name)?.patchName ?? name);
+    const maintenance =
+      this.#isUsed('maintenance') || !isInMaintenance(definition) || isInMaintenance(but ?? {})
+        ? []
+        : ['maintenance'];
+    return (
+      unusedText([...own, ...maintenance], `a ${this.kind}`, this.#used) ??
+      unusedText(this.#unusedOfListeners(definition, but), 'a listener', this.#usedOfListener)
+    );
   }
 
-  /** Names of what an update changes and the gateway does not use, as clients write them. */
-  unusedBy({ from, to }: { readonly from: object; readonly to: object }): readonly string[] {
-    const names = Object.keys({ ...from, ...to });
-    if (!names.includes('status')) return this.#unused(names);
-    const [before, after] = [from, to].map((members) => othersIn(members as Definition));
-    // No caller can say what a monitor finds.
-    const other = isSame('', before, after) ? this.#unusedStatus(from, to) : ['state'];
-    return this.#unused(names).concat(other);
+  #isUsed(name: string): boolean {
+    return heads[this.kind].includes(name) || this.#used.includes(name);
   }
 
-  #unused(names: readonly string[]): readonly string[] {
-    const { used, kind } = this;
-    const known = [...heads[kind], ...used];
-    // A drain can always be ended: a document or a store can have one that the gateway does not know.
-    const unused = names.filter((name) => !known.includes(name) && name !== 'drain');
-    return unused.map((name) => this.#fields.byName.get(name)?.patchName ?? name);
+  #unusedOfListeners(definition: Definition, but: Definition | undefined): readonly string[] {
+    const others = listenersIn(but ?? {});
+    const names = listenersIn(definition)
+      .filter((each) => !others.some((other) => isSame('', each, other)))
+      .flatMap((each) => Object.keys(each));
+    return [...new Set(names)].filter((name) => name !== 'key' && !this.#usedOfListener.includes(name));
   }
+}
 
-  #unusedStatus(...definitions: readonly object[]): readonly string[] {
-    if (this.used.includes('maintenance')) return [];
-    return definitions.some((each) => isInMaintenance(each as Definition)) ? ['maintenance'] : [];
-  }
+function unusedText(names: readonly string[], what: string, used: readonly string[]): string | undefined {
+  if (names.length === 0) return undefined;
+  const uses = used.length === 0 ? 'nothing' : used.join(', ');
+  return `This gateway does not use ${names.join(', ')} of ${what}. It uses ${uses}.`;
 }
 
 /** The names of the members in which two wanted resources differ; all of them without the first. @internal */
@@ -290,11 +310,6 @@ const maintained = ['maintenance'];
 
 function isInMaintenance({ status = [] }: Definition): boolean {
   return (status as readonly string[]).includes('maintenance');
-}
-
-/** The words of a status that are no callers' words. */
-function othersIn({ status = [] }: Definition): readonly string[] {
-  return (status as readonly string[]).filter((word) => word !== 'maintenance');
 }
 
 function statusIn({ servers }: Snapshot, { name }: Definition): Json {

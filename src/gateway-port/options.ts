@@ -92,7 +92,8 @@ export type FieldOf<K extends Kind> = keyof Settings[K] & string;
 
 /**
  * A resource as the gateway must have it: its head, and the fields that the gateway uses. Plain frozen JSON; a secret
- * is `{ sealed }`, to be opened where it is used. Links are keys: `servers` is `['db-1']`.
+ * is `{ sealed }`, to be opened where it is used. Links are keys: `servers` is `['db-1']`. A service that drains is
+ * wanted `stopped`.
  *
  * @public
  */
@@ -154,8 +155,8 @@ export interface KindOptions<K extends Kind, F extends FieldOf<K>> {
   ): Seen<K, F> | undefined | Promise<Seen<K, F> | undefined>;
   /**
    * Says why this gateway cannot have a resource, in a sentence; `undefined` if it can. Asked about what a command
-   * leads to, in dry runs too, and not by `open` or an undo: synchronous, without effect, and about this resource
-   * alone. `veto` is for rules about several.
+   * leads to, in dry runs too, and at the beginning, and not by an undo: synchronous, without effect, and about this
+   * resource alone. `veto` is for rules about several.
    */
   refuse?(wanted: Wanted<K, F>, before: Wanted<K, F> | undefined): string | undefined;
 }
@@ -209,7 +210,10 @@ export type GatewayPortOptions<
   M extends FieldOf<'monitor'> = never,
   F extends FieldOf<'filter'> = never,
 > = {
-  readonly services: KindOptions<'service', S>;
+  readonly services: KindOptions<'service', S> & {
+    /** The members of a listener that this gateway uses, besides its name and place; none if left out. */
+    readonly listenerFields?: readonly Exclude<keyof Listener, 'name' | 'protocol' | 'address' | 'port'>[];
+  };
   readonly monitors?: KindOptions<'monitor', M>;
   readonly filters?: KindOptions<'filter', F>;
   /** Closes sessions with all their connections. The port gives those that are still open. */
@@ -248,9 +252,7 @@ export type GatewayPortOptions<
 export interface OpenedGatewayPort extends GatewayPort, AsyncDisposable {
   /**
    * Brings the gateway to the snapshot: each server, filter, monitor and service. What fails is tried again after 1 to
-   * 30 seconds, and what cannot start is reported as failed.
-   *
-   * @throws Error if the snapshot has what the gateway does not use
+   * 30 seconds. What cannot start, or is not for this gateway, is reported as failed.
    */
   open(admin: Admin): Promise<void>;
   /** Sends reports to the interface. Does nothing before `open`. */

@@ -15,14 +15,15 @@ import { journalInMemory, OwnJournal } from './journal/journal.ts';
 import { beginLife } from './journal/life.ts';
 import { loadInTime } from './journal/load.ts';
 import { OwnLog } from './journal/log.ts';
-import { assertOptions, completeOptions } from './options.ts';
+import { assertOptions, assertUsable, completeOptions } from './options.ts';
 
 /**
  * Runs the administration interface of a gateway, without a store: all changes are lost when the process ends.
  *
  * @param options - the initial state, the gateway, and options that differ from the defaults
  * @returns the running interface; close the interface before the gateway ends
- * @throws {@link InvalidDocumentError} if the snapshot has the plain text of a parameter in `secretParameters`
+ * @throws {@link InvalidDocumentError} if the snapshot has the plain text of a parameter in `secretParameters`, or what
+ *   the gateway cannot have
  * @throws RangeError if the time zone is unknown, or a limit is not a whole number from 1 on
  * @throws TypeError if an option has a wrong type, or the snapshot does not come from {@link createSnapshot}
  * @throws Error if users log in with a password, and the hasher does not know the password hash of one of them
@@ -46,6 +47,7 @@ import { assertOptions, completeOptions } from './options.ts';
 export function createAdmin(options: AdminOptions): Admin {
   assertOptions(options, 'createAdmin');
   const complete = completeOptions(options);
+  assertUsable(complete);
   const entries = new Entries();
   const { admin, drains } = assemble(complete, {
     snapshot: beginLife(complete.given),
@@ -118,6 +120,7 @@ export async function openAdmin(
     const loaded = loadState(stored, given);
     // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
     declareSecretParameters(given, loaded.snapshot.secretParameters);
+    if (isEmpty(stored)) assertUsable(complete);
     if (store.durable && isEmpty(stored)) instruments?.storeEmpty();
     const log = new OwnLog(store, loaded, position);
     const journal = new OwnJournal({ log, clock, deadlineMs: limits.storeDeadlineMs, instruments, onError });

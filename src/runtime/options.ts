@@ -19,7 +19,8 @@ import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import { onlyInDocument } from '../resources/shared/document-difference.ts';
 import { problem, quoted } from '../problem.ts';
-import { declareSecretParameters } from '../resources/document.ts';
+import { createSnapshot, declareSecretParameters, InvalidDocumentError } from '../resources/document.ts';
+import { adoptDocument } from '../resources/index.ts';
 import { assertSnapshot } from '../resources/snapshot.ts';
 import type { Telemetry } from '../resources/telemetry.ts';
 import { assertSecretParameters } from '../snapshot/secret-parameter.ts';
@@ -240,6 +241,22 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     onError,
     onDifferences,
   };
+}
+
+/**
+ * Asks the gateway about the given configuration, as about a command that creates all of it. A store must not keep what
+ * the gateway cannot have.
+ *
+ * @throws InvalidDocumentError if the gateway refuses it
+ * @internal
+ */
+export function assertUsable({ gateway, given, clock }: CompleteOptions): void {
+  if (gateway.veto === undefined) return;
+  const context = { now: clock.now() };
+  const decision = adoptDocument(createSnapshot({}), given, context);
+  const refusal = decision.outcome === 'accepted' ? gateway.veto(decision, context) : undefined;
+  if (refusal === undefined) return;
+  throw new InvalidDocumentError([{ pointer: '', code: 'validation-failed', detail: refusal.detail }]);
 }
 
 /** Whether no caller must log in. Each request asks, so `onError` gets the first failure alone. */

@@ -2,7 +2,20 @@
  * What `createGatewayPort` refuses, and what it does at its beginning and end.
  */
 import { describe, expect, it } from '@jest/globals';
-import { createAdmin, createSnapshot, type Admin, type GatewayDocument } from 'gateway-admin-core';
+import {
+  createAdmin,
+  createListener,
+  createMemoryStore,
+  createSnapshot,
+  deleteListener,
+  InvalidDocumentError,
+  openAdmin,
+  patchService,
+  toDocument,
+  type Admin,
+  type GatewayDocument,
+  type Transition,
+} from 'gateway-admin-core';
 import { createGatewayPort, type OpenedGatewayPort } from 'gateway-admin-core/gateway-port';
 import { createVirtualClock } from 'gateway-admin-core/testing';
 
@@ -49,18 +62,30 @@ interface Opened {
   readonly gateway: OpenedGatewayPort;
 }
 
+/** A gateway that has got a rule since the configuration was given. */
 function opened(refuse: (wanted: { readonly max_connection?: number }) => unknown): Opened {
+  let isAsked = false;
   const gateway = createGatewayPort({
     services: {
       fields: ['max_connection'],
       apply: () => undefined,
       read: (_key, applied) => applied,
-      refuse: refuse as () => undefined,
+      refuse: (wanted) => (isAsked ? (refuse(wanted) as undefined) : undefined),
     },
     closeSessions,
+    onError: () => undefined,
   });
   const observe = { onError: () => undefined };
-  return { gateway, admin: createAdmin({ snapshot: createSnapshot(document), gateway, observe }) };
+  const admin = createAdmin({ snapshot: createSnapshot(document), gateway, observe });
+  isAsked = true;
+  return { gateway, admin };
+}
+
+/** What clients are shown of the state of a service. */
+function shown({ snapshot }: Admin, name = 'One'): unknown {
+  const { state, state_reason: reason } =
+    toDocument(snapshot).services?.find((service) => service.name === name) ?? {};
+  return [state, reason];
 }
 
 async function patch({ admin }: Opened, limit: number, query = '') {
@@ -131,11 +156,147 @@ describe('a port', () => {
     expect(calls.at(-1)).toBe('closed');
   });
 
-  it('is not opened on what the gateway does not use', async () => {
-    const gateway = createGatewayPort({ services: kind, closeSessions });
+  it('tries what has failed soon after a change, and not only when its pause is over', async () => {
+    const clock = createVirtualClock();
+    let taken = 5432;
+    const gateway = createGatewayPort({
+      services: {
+        fields: [],
+        apply(wanted) {
+          if (wanted?.state === 'started' && wanted.listeners.some(({ port }) => port === taken))
+            throw Object.assign(new Error(`${String(taken)} is taken`), { syscall: 'listen' });
+        },
+        read: (_key, applied) => applied,
+      },
+      closeSessions,
+      clock,
+      onError: () => undefined,
+    });
+    const listener = { name: 'main', protocol: 'pg', address: '::1' };
+    const listeners = [{ ...listener, port: taken }];
+    const snapshot = createSnapshot({ services: [{ name: 'One', router: 'rr', listeners }] });
+    const admin = createAdmin({ snapshot, gateway, clock });
+    await gateway.open(admin);
+    await clock.advance(100_000);
+    expect(shown(admin)).toEqual(['failed', '5432 is taken']);
+    const change = async (transition: Transition) => {
+      expect(await clock.waitFor(admin.execute(transition))).toMatchObject({ outcome: 'accepted' });
+      await clock.advance(100);
+    };
+    // Another reason is told soon, too.
+    taken = 5433;
+    await change((state, context) =>
+      createListener(state, 'One', { ...listener, name: 'other', port: taken }, context),
+    );
+    expect(shown(admin)).toEqual(['failed', '5433 is taken']);
+    await change((state, context) => deleteListener(state, 'One', 'other', context));
+    expect(shown(admin)).toEqual(['started', undefined]);
+    await clock.waitFor(gateway[Symbol.asyncDispose]() as Promise<void>);
+  });
+});
+
+describe('what the gateway cannot have', () => {
+  const used = {
+    fields: ['max_connection'],
+    apply: () => undefined,
+    read: (_key: string, seen: unknown) => seen,
+  };
+  const portOf = (own: object = {}, onError: (error: unknown) => void = () => undefined) =>
+    createGatewayPort({ services: used, closeSessions, onError, ...own } as never) as OpenedGatewayPort;
+  const wrong = { services: [{ name: 'One', router: 'rr', root_user: true }] };
+  const sentence = '/services/One: This gateway does not use root_user of a service. It uses max_connection.';
+
+  it('is refused before a store keeps it', async () => {
+    expect(() => createAdmin({ snapshot: createSnapshot(wrong), gateway: portOf() })).toThrow(sentence);
+    const store = createMemoryStore();
+    const opening = openAdmin({ snapshot: createSnapshot(wrong), gateway: portOf(), store });
+    await expect(opening).rejects.toThrow(sentence);
+    await expect(opening).rejects.toBeInstanceOf(InvalidDocumentError);
+    const admin = await openAdmin({ snapshot: createSnapshot(document), gateway: portOf(), store });
+    expect(admin.snapshot.services.find('One')?.settings).toMatchObject({ max_connection: 9 });
+    await admin.close();
+  });
+
+  it('is shown as failed if a store has it, beside what works, and can be mended', async () => {
+    const [clock, store] = [createVirtualClock(), createMemoryStore()];
+    const services = [...wrong.services, { name: 'Two', router: 'rr' }];
+    const plain = {
+      apply: () => Promise.resolve(),
+      inspect: () => Promise.resolve('in-place' as const),
+    };
+    const observe = { onError: () => undefined };
+    const snapshot = createSnapshot({ services });
+    await (await openAdmin({ snapshot, gateway: plain, store, clock, observe })).close();
+    const gateway = portOf({ clock });
+    const admin = await openAdmin({ snapshot, gateway, store, clock, observe });
+    await gateway.open(admin);
+    expect(shown(admin)).toEqual(['failed', sentence.slice('/services/One: '.length)]);
+    expect(shown(admin, 'Two')).toEqual(['started', undefined]);
+    const patch: Transition = (state, context) =>
+      patchService(state, 'One', [{ op: 'remove', path: '/root_user' }], context);
+    expect(await clock.waitFor(admin.execute(patch))).toMatchObject({ outcome: 'accepted' });
+    await clock.advance(100);
+    expect(shown(admin)).toEqual(['started', undefined]);
+    await clock.waitFor(gateway[Symbol.asyncDispose]() as Promise<void>);
+    await admin.close();
+  });
+
+  it('is a field of a listener that is not listed', async () => {
+    const listener = { name: 'main', protocol: 'pg', address: '::1', port: 5432, ssl: 'required' };
+    const snapshot = createSnapshot({ services: [{ name: 'One', router: 'rr' }] });
+    const ask = async (listenerFields: readonly string[], query: string) => {
+      const gateway = portOf({ services: { ...used, listenerFields } });
+      const admin = createAdmin({ snapshot, gateway });
+      await gateway.open(admin);
+      const handled = await admin.handle({
+        method: 'POST',
+        target: `/services/One/listeners${query}`,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(listener),
+      });
+      return handled.matched ? [handled.response.status, String(handled.response.body)] : [];
+    };
+    for (const query of ['', '?dry_run=true'])
+      expect(await ask([], query)).toEqual([
+        422,
+        expect.stringContaining(
+          'This gateway does not use ssl of a listener. It uses name, protocol, address, port.',
+        ),
+      ]);
+    expect((await ask(['ssl'], ''))[0]).toBe(201);
+    const snapshotWith = createSnapshot({ services: [{ name: 'One', router: 'rr', listeners: [listener] }] });
+    expect(() => createAdmin({ snapshot: snapshotWith, gateway: portOf() })).toThrow('ssl of a listener');
+    expect(() => portOf({ services: { ...used, listenerFields: ['tls'] } })).toThrow(
+      'There is no field of listeners with the name "tls"',
+    );
+  });
+
+  it('is a kind that is left out, and a flush without log files, in dry runs too', async () => {
+    const gateway = portOf();
     const admin = createAdmin({ snapshot: createSnapshot(document), gateway });
-    await expect(gateway.open(admin)).rejects.toThrow(
-      'The service "One": This gateway does not use max_connection of a service. It uses nothing.',
+    await gateway.open(admin);
+    for (const query of ['', '?dry_run=true']) {
+      const filter = { name: 'F', module: 'm' };
+      const created = await admin.handle({
+        method: 'POST',
+        target: `/filters${query}`,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(filter),
+      });
+      expect(created.matched && [created.response.status, String(created.response.body)]).toEqual([
+        422,
+        expect.stringContaining('This gateway has no filters.'),
+      ]);
+      const target = `/gateway/logs/flush${query}`;
+      const flushed = await admin.handle({ method: 'POST', target, headers: {} });
+      expect(flushed.matched && [flushed.response.status, String(flushed.response.body)]).toEqual([
+        422,
+        expect.stringContaining('This gateway has no log files to flush.'),
+      ]);
+    }
+    const flush = { type: 'logs.flush', resource: '/gateway/logs' } as const;
+    expect(await gateway.inspect(flush, { commandId: 'x', signal: new AbortController().signal })).toBe(
+      'not-in-place',
     );
   });
 });

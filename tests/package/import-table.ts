@@ -154,6 +154,7 @@ const rows: readonly Row[] = [
       'json/*',
       'problem.ts',
       'resources/index.ts',
+      'resources/listener.ts',
       'resources/shared/update-in-place.ts',
       'runtime/host/guard.ts',
       'snapshot/state.ts',

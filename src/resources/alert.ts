@@ -280,13 +280,14 @@ function serverAt(servers: Snapshot['servers'], link: string): Server | undefine
 }
 
 /** The started services of which no server takes new sessions. A service that never had a server needs none. */
-function withoutServer({ services, servers }: Snapshot, around: Surroundings): readonly Finding[] {
+function withoutServer({ services, servers, monitors }: Snapshot, around: Surroundings): readonly Finding[] {
+  const watched = watchedIn({ monitors });
   return [...services].flatMap((service) => {
     if (shownState(service) !== 'started') return [];
     const own = service.settings.servers.flatMap((link) => serverAt(servers, link) ?? []);
     if (own.length === 0) return emptied(service, around);
     if (own.some(takesSessions)) return [];
-    const losses = own.map(lossOf);
+    const losses = own.map((server) => lossOf(server, watched));
     // One time that is not known makes the last one unknown.
     const since = Math.max(...losses.map(([, at = NaN]) => at));
     return {
@@ -310,10 +311,15 @@ function emptied(service: Service, { history }: Surroundings): readonly Finding[
 }
 
 /** Why a server takes no new sessions, and since when; the time is left out if it is not known. */
-function lossOf(server: Server): readonly [reason: string, since?: number | undefined] {
+function lossOf(
+  server: Server,
+  watched: ReadonlyMap<string, number>,
+): readonly [reason: string, since?: number | undefined] {
   const { name, settings, seen } = server;
   const drains = settings.drain && parseInstant(settings.drain.since);
   const { status, status_since: down } = seen;
+  const isUnknown = down === undefined && !watched.has(linkOf('servers', server));
+  if (isDown(server) && isUnknown) return [`the status of ${name} is not known`];
   if (isDown(server)) return [`${name} is down`, down && Math.min(down, drains ?? down)];
   if (settings.state.length > 0) return [`${name} is in maintenance`];
   return status.includes('running') ? [`${name} drains`, drains] : [`${name} is not running`];

@@ -481,7 +481,7 @@ describe('the alerts', () => {
     };
     const alerts = await alertsAt(runAdmin({ snapshot: createSnapshot(document) }));
     expect(alerts[0]?.detail).toBe(
-      'No server of Sales takes new sessions: db-0 is down, db-1 is in maintenance, db-2 is not running and 2 more.',
+      'No server of Sales takes new sessions: the status of db-0 is not known, db-1 is in maintenance, db-2 is not running and 2 more.',
     );
   });
 

@@ -4,6 +4,7 @@
  */
 import { linkKey, linkTo } from '../core/link.ts';
 import { assertMembers } from '../core/member.ts';
+import { formatPointer } from '../json/pointer.ts';
 import { assertObject } from '../json/value.ts';
 import { EffectRefusedError } from '../ports/port-error.ts';
 import type { Clock, EffectContext, Veto } from '../ports/port.ts';
@@ -23,6 +24,7 @@ import {
   KindForm,
   kinds,
   placeOf,
+  unusedText,
   type AnyWanted,
   type Definition,
   type ResourceEffect,
@@ -155,7 +157,7 @@ class DesiredStatePort implements OpenedGatewayPort {
       unusableFor: (key) => {
         const { snapshot } = this.#opened;
         const definition = form.definitionIn(snapshot, key);
-        return definition && this.#unusable(kind, definition, undefined, snapshot);
+        return definition && this.#unusable(kind, definition, undefined, snapshot)?.reason;
       },
       isHeld: (key) => {
         const link = linkKey(linkTo(`${kind}s`, key));
@@ -217,13 +219,16 @@ class DesiredStatePort implements OpenedGatewayPort {
 
   readonly veto: Veto = ({ effects, next }) => {
     for (const effect of effects) {
-      const reason = isOfResource(effect)
+      const refusal = isOfResource(effect)
         ? this.#refusalOf(effect, next)
         : effect.type === 'logs.flush' && this.#options.flushLogs === undefined
-          ? noLogs
+          ? { reason: noLogs }
           : undefined;
-      if (reason !== undefined)
-        return unsupported(effects.length === 1 ? reason : `${effect.resource}: ${reason}`);
+      if (refusal === undefined) continue;
+      // A command on one resource writes its members from the root of the body.
+      const links = new Set(effects.map(({ resource }) => resource));
+      const isOne = links.size === 1 && this.#admin !== undefined;
+      return unsupported(refusal, isOne ? '' : effect.resource);
     }
     return undefined;
   };
@@ -252,7 +257,7 @@ class DesiredStatePort implements OpenedGatewayPort {
     const begun = this.#begun.get(place);
     const present = begun?.command === commandId ? begun.definition : keeper.form.definitionIn(snapshot, key);
     const definition = changedBy(effect, present);
-    const reason = definition && keeper.form.unusedIn(definition, baseOf(effect, present));
+    const reason = definition && unusedText(keeper.form.unusedIn(definition, baseOf(effect, present)));
     if (reason !== undefined) throw new EffectRefusedError(reason);
     const inWords = (each: Definition | undefined): AnyWanted | undefined =>
       each && keeper.form.wantedOf(each, snapshot);
@@ -266,20 +271,23 @@ class DesiredStatePort implements OpenedGatewayPort {
     await keeper.change({ key, wanted, base, starts: deedOf(effect) === 'start', signal, onMade });
   }
 
-  /** Why the gateway cannot have what an effect leads to, in a sentence. */
-  #refusalOf(effect: ResourceEffect, next: Snapshot): string | undefined {
+  /** Why the gateway cannot have what an effect leads to. */
+  #refusalOf(effect: ResourceEffect, next: Snapshot): Refusal | undefined {
     const { kind, key } = placeOf(effect);
     if (effect.type === `${kind}.delete`) return undefined;
     const form = this.#keepers.get(kind)?.form;
-    if (form === undefined) return noKind(kind);
+    if (form === undefined) return { reason: noKind(kind) };
     const [definition, present] = [next, this.#admin?.snapshot].map(
       (snapshot) => snapshot && form.definitionIn(snapshot, key),
     );
-    return definition && this.#unusable(kind, definition, baseOf(effect, present), next);
+    const refusal = definition && this.#unusable(kind, definition, baseOf(effect, present), next);
+    if (refusal === undefined || effect.type !== 'listener.create') return refusal;
+    // The body of the command is the listener.
+    return { ...refusal, places: refusal.places?.map((path) => path.slice(2)) };
   }
 
   /**
-   * Why the gateway cannot have a definition, in a sentence.
+   * Why the gateway cannot have a definition.
    *
    * @param base - what it changes; `undefined` for a definition that counts as a whole
    */
@@ -288,17 +296,18 @@ class DesiredStatePort implements OpenedGatewayPort {
     definition: Definition,
     base: Definition | undefined,
     snapshot: Snapshot,
-  ): string | undefined {
+  ): Refusal | undefined {
     const keeper = this.#keepers.get(kind);
-    if (keeper === undefined) return noKind(kind);
-    const reason = keeper.form.unusedIn(definition, base);
-    if (reason !== undefined) return reason;
+    if (keeper === undefined) return { reason: noKind(kind) };
+    const unused = keeper.form.unusedIn(definition, base);
+    const text = unusedText(unused);
+    if (text !== undefined) return { reason: text, places: unused.map(({ path }) => path) };
     const [wanted, own] = [definition, base].map((each) => each && keeper.form.wantedOf(each, snapshot));
-    const refusal = wanted && keeper.refusalOf(wanted, own);
+    const reason = wanted && keeper.refusalOf(wanted, own);
+    if (reason === undefined) return undefined;
     // What the gateway has in spite of its rule can be stopped, and changed for the better.
-    const isOld =
-      own !== undefined && refusal !== undefined && keeper.refusalOf(own, undefined) !== undefined;
-    return isOld ? undefined : refusal;
+    const isOld = own !== undefined && keeper.refusalOf(own, undefined) !== undefined;
+    return isOld ? undefined : { reason };
   }
 
   async #isInPlace(effect: Effect): Promise<boolean> {
@@ -449,10 +458,24 @@ function noKind(kind: Kind): string {
   return `This gateway has no ${kind}s.`;
 }
 
-function unsupported(detail: string): Problem {
+/** Why a gateway cannot have something. */
+interface Refusal {
+  /** The reason, in a sentence. */
+  readonly reason: string;
+  /** The members of the resource that it does not use; left out if the resource counts as a whole. */
+  readonly places?: readonly (readonly (string | number)[])[] | undefined;
+}
+
+/** @param link - the resource; empty if the command is about it alone */
+function unsupported({ reason, places }: Refusal, link: string): Problem {
   return hostProblem('host-setting-unsupported', {
     status: 422,
     title: 'The gateway does not support the setting',
-    detail,
+    detail: link === '' ? reason : `${link}: ${reason}`,
+    errors: places?.map((path) => ({
+      pointer: link + formatPointer(path),
+      code: 'validation-failed',
+      detail: reason,
+    })),
   });
 }

@@ -83,7 +83,9 @@ export class Keeper {
   readonly #failed = new Set<string>();
   /** The resources that commands have changed. `open` leaves them alone: it would undo the command. */
   readonly #changed = new Set<string>();
-  readonly #end = new AbortController();
+  /** The deadlines of what no command waits for. */
+  readonly #deadlines = new Set<AbortController>();
+  #hasEnded = false;
 
   constructor(form: KindForm, options: AnyKindOptions, around: Surroundings) {
     this.form = form;
@@ -159,15 +161,13 @@ export class Keeper {
   async dispose(): Promise<void> {
     for (const { end } of this.#trials.values()) end.abort();
     this.#trials.clear();
-    this.#end.abort(new Error('The gateway is being closed.'));
+    this.#hasEnded = true;
+    const reason = new Error('The gateway is being closed.');
+    for (const deadline of this.#deadlines) deadline.abort(reason);
     const ended = new AbortController();
     const late = this.#around.clock.sleep(patienceMs, ended.signal);
     await Promise.race([Promise.all(this.#work.values()), late]);
     ended.abort();
-  }
-
-  get #hasEnded(): boolean {
-    return this.#end.signal.aborted;
   }
 
   #assertKnown(key: string): void {
@@ -336,10 +336,7 @@ export class Keeper {
   async #inTime(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     if (this.#hasEnded) throw new EffectRefusedError('The gateway is closed.');
     const [deadline, end] = [new AbortController(), new AbortController()];
-    const close = (): void => {
-      deadline.abort(this.#end.signal.reason);
-    };
-    this.#end.signal.addEventListener('abort', close);
+    this.#deadlines.add(deadline);
     const late = new Error(`The gateway has not done it within ${String(ownDeadlineMs)} ms.`);
     void this.#around.clock.sleep(ownDeadlineMs, end.signal).then(() => {
       if (!end.signal.aborted) deadline.abort(late);
@@ -348,7 +345,7 @@ export class Keeper {
       await work(deadline.signal);
     } finally {
       end.abort();
-      this.#end.signal.removeEventListener('abort', close);
+      this.#deadlines.delete(deadline);
     }
   }
 }

@@ -78,14 +78,14 @@ export class KindForm {
   readonly kind: Kind;
   /** The names of the fields that the gateway uses. */
   readonly #used: readonly string[];
-  /** The names of the fields of a listener that the gateway uses. */
+  /** The names of the fields of a listener that the gateway uses, besides those of every listener. */
   readonly #usedOfListener: readonly string[];
   readonly #named: NamedResources<Snapshot>;
 
   constructor(kind: Kind, used: readonly string[], usedOfListener: readonly string[] = []) {
     this.kind = kind;
     this.#used = used;
-    this.#usedOfListener = [...listenerHead, ...usedOfListener];
+    this.#usedOfListener = usedOfListener;
     this.#named = namedOf(kind);
   }
 
@@ -227,10 +227,10 @@ export class KindForm {
   }
 
   /**
-   * Why the gateway cannot have a definition: the fields that it does not use, in a sentence. What another definition
-   * has in the same way is no reason; `undefined` for none.
+   * The members of a definition that the gateway does not use. What another definition has in the same way does not
+   * count.
    */
-  unusedIn(definition: Definition, but: Definition | undefined): string | undefined {
+  unusedIn(definition: Definition, but: Definition | undefined): readonly Unused[] {
     const { byName } = this.#fields;
     const own = Object.entries(definition)
       .filter(([name, value]) => {
@@ -238,34 +238,53 @@ export class KindForm {
         if (this.#isUsed(name) || name === 'drain') return false;
         return !isSame(name, value, byName.get(name)?.default) && !isSame(name, value, but?.[name]);
       })
-      .map(([name]) => byName.get(name)?.patchName ?? name);
-    const maintenance =
-      this.#isUsed('maintenance') || !isInMaintenance(definition) || isInMaintenance(but ?? {})
-        ? []
-        : ['maintenance'];
-    return (
-      unusedText([...own, ...maintenance], `a ${this.kind}`, this.#used) ??
-      unusedText(this.#unusedOfListeners(definition, but), 'a listener', this.#usedOfListener)
-    );
+      .map(([name]) => [byName.get(name)?.patchName ?? name]);
+    const isMaintained =
+      !this.#isUsed('maintenance') && isInMaintenance(definition) && !isInMaintenance(but ?? {});
+    return [
+      ...[...own, ...(isMaintained ? [['maintenance']] : [])].map((path) => this.#unused(path)),
+      ...this.#unusedOfListeners(definition, but),
+    ];
   }
 
   #isUsed(name: string): boolean {
     return heads[this.kind].includes(name) || this.#used.includes(name);
   }
 
-  #unusedOfListeners(definition: Definition, but: Definition | undefined): readonly string[] {
+  #unused(path: Unused['path']): Unused {
+    return { path, of: `a ${this.kind}`, used: this.#used };
+  }
+
+  #unusedOfListeners(definition: Definition, but: Definition | undefined): readonly Unused[] {
     const others = listenersIn(but ?? {});
-    const names = listenersIn(definition)
-      .filter((each) => !others.some((other) => isSame('', each, other)))
-      .flatMap((each) => Object.keys(each));
-    return [...new Set(names)].filter((name) => name !== 'key' && !this.#usedOfListener.includes(name));
+    const used = [...listenerHead, ...this.#usedOfListener];
+    return listenersIn(definition).flatMap((each, at) =>
+      others.some((other) => isSame('', each, other))
+        ? []
+        : Object.keys(each)
+            .filter((name) => name !== 'key' && !used.includes(name))
+            .map((name) => ({ path: ['listeners', at, name], of: 'a listener', used })),
+    );
   }
 }
 
-function unusedText(names: readonly string[], what: string, used: readonly string[]): string | undefined {
-  if (names.length === 0) return undefined;
-  const uses = used.length === 0 ? 'nothing' : used.join(', ');
-  return `This gateway does not use ${names.join(', ')} of ${what}. It uses ${uses}.`;
+/** A member that a gateway does not use. @internal */
+export interface Unused {
+  /** The place in the resource, as clients write it. */
+  readonly path: readonly (string | number)[];
+  /** What has such members, in words. */
+  readonly of: string;
+  /** The members that the gateway uses. */
+  readonly used: readonly string[];
+}
+
+/** What a gateway does not use, in a sentence; `undefined` if it uses all. @internal */
+export function unusedText(all: readonly Unused[]): string | undefined {
+  const [first] = all;
+  if (first === undefined) return undefined;
+  const names = new Set(all.filter((each) => each.of === first.of).map(({ path }) => path.at(-1)));
+  const uses = first.used.length === 0 ? 'nothing' : first.used.join(', ');
+  return `This gateway does not use ${[...names].join(', ')} of ${first.of}. It uses ${uses}.`;
 }
 
 /** The names of the members in which two wanted resources differ; all of them without the first. @internal */

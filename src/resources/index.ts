@@ -20,7 +20,8 @@ import {
   unchanged,
 } from '../core/decision.ts';
 import { lacksValue } from '../core/change.ts';
-import { secretNames, type Fields } from '../core/field.ts';
+import { definitionIn, secretNames, type Fields } from '../core/field.ts';
+import { linkTo } from '../core/link.ts';
 import { assertMembers } from '../core/member.ts';
 import type { Note } from '../core/note.ts';
 import { foldReports, isList, type CrossingHooks, type ReportTable } from '../core/report.ts';
@@ -575,6 +576,32 @@ function adoptWithDrains(
   const told = notes.filter(({ resource = '' }) => decision.resources.includes(resource));
   if (told.length === 0) return decision;
   return combineNamed([() => unchanged(snapshot, [], told), () => decision])(snapshot, context);
+}
+
+/** A decision that creates everything that a document configures, each resource as it is. @internal */
+export function creationOf(
+  snapshot: Snapshot,
+  { now: at }: Context,
+): Extract<Decision, { readonly outcome: 'accepted' }> {
+  const created = namedResources
+    .filter(({ adoption }) => adoption !== undefined)
+    .flatMap(({ collection, singular, fields }) =>
+      Array.from(snapshot[collection as 'services'], (thing) => ({
+        resource: linkTo(collection, thing.name),
+        [singular]: thing.key,
+        to: definitionIn(fields, thing),
+        kind: singular,
+      })),
+    );
+  const changes = (verb: string, more: object): readonly object[] =>
+    created.map(({ kind, ...change }) => ({ type: `${kind}.${verb}`, ...more, ...change }));
+  return {
+    outcome: 'accepted',
+    next: snapshot,
+    resources: created.map(({ resource }) => resource),
+    events: changes('created', { at }) as AdminEvent[],
+    effects: changes('create', {}) as Effect[],
+  };
 }
 
 const adopt = adoptionFor<Snapshot>(membership, namedResources);

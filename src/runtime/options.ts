@@ -19,8 +19,8 @@ import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import { onlyInDocument } from '../resources/shared/document-difference.ts';
 import { problem, quoted } from '../problem.ts';
-import { createSnapshot, declareSecretParameters, InvalidDocumentError } from '../resources/document.ts';
-import { adoptDocument } from '../resources/index.ts';
+import { declareSecretParameters, InvalidDocumentError } from '../resources/document.ts';
+import { creationOf } from '../resources/index.ts';
 import { assertSnapshot } from '../resources/snapshot.ts';
 import type { Telemetry } from '../resources/telemetry.ts';
 import { assertSecretParameters } from '../snapshot/secret-parameter.ts';
@@ -253,10 +253,10 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
 export function assertUsable({ gateway, given, clock }: CompleteOptions): void {
   if (gateway.veto === undefined) return;
   const context = { now: clock.now() };
-  const decision = adoptDocument(createSnapshot({}), given, context);
-  const refusal = decision.outcome === 'accepted' ? gateway.veto(decision, context) : undefined;
+  const refusal = gateway.veto(creationOf(given, context), context);
   if (refusal === undefined) return;
-  throw new InvalidDocumentError([{ pointer: '', code: 'validation-failed', detail: refusal.detail }]);
+  const { detail, errors = [{ pointer: '', code: 'validation-failed', detail }] } = refusal;
+  throw new InvalidDocumentError(errors);
 }
 
 /** Whether no caller must log in. Each request asks, so `onError` gets the first failure alone. */

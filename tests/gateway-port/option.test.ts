@@ -204,10 +204,12 @@ describe('what the gateway cannot have', () => {
   const portOf = (own: object = {}, onError: (error: unknown) => void = () => undefined) =>
     createGatewayPort({ services: used, closeSessions, onError, ...own } as never) as OpenedGatewayPort;
   const wrong = { services: [{ name: 'One', router: 'rr', root_user: true }] };
-  const sentence = '/services/One: This gateway does not use root_user of a service. It uses max_connection.';
+  const sentence = 'This gateway does not use root_user of a service. It uses max_connection.';
 
   it('is refused before a store keeps it', async () => {
-    expect(() => createAdmin({ snapshot: createSnapshot(wrong), gateway: portOf() })).toThrow(sentence);
+    expect(() => createAdmin({ snapshot: createSnapshot(wrong), gateway: portOf() })).toThrow(
+      `/services/One/root_user: ${sentence}`,
+    );
     const store = createMemoryStore();
     const opening = openAdmin({ snapshot: createSnapshot(wrong), gateway: portOf(), store });
     await expect(opening).rejects.toThrow(sentence);
@@ -230,7 +232,7 @@ describe('what the gateway cannot have', () => {
     const gateway = portOf({ clock });
     const admin = await openAdmin({ snapshot, gateway, store, clock, observe });
     await gateway.open(admin);
-    expect(shown(admin)).toEqual(['failed', sentence.slice('/services/One: '.length)]);
+    expect(shown(admin)).toEqual(['failed', sentence]);
     expect(shown(admin, 'Two')).toEqual(['started', undefined]);
     const patch: Transition = (state, context) =>
       patchService(state, 'One', [{ op: 'remove', path: '/root_user' }], context);
@@ -256,13 +258,14 @@ describe('what the gateway cannot have', () => {
       });
       return handled.matched ? [handled.response.status, String(handled.response.body)] : [];
     };
-    for (const query of ['', '?dry_run=true'])
-      expect(await ask([], query)).toEqual([
+    for (const query of ['', '?dry_run=true']) {
+      const [status, body] = await ask([], query);
+      const detail = 'This gateway does not use ssl of a listener. It uses name, protocol, address, port.';
+      expect([status, JSON.parse(String(body))]).toMatchObject([
         422,
-        expect.stringContaining(
-          'This gateway does not use ssl of a listener. It uses name, protocol, address, port.',
-        ),
+        { detail, errors: [{ pointer: '/ssl', detail }] },
       ]);
+    }
     expect((await ask(['ssl'], ''))[0]).toBe(201);
     const snapshotWith = createSnapshot({ services: [{ name: 'One', router: 'rr', listeners: [listener] }] });
     expect(() => createAdmin({ snapshot: snapshotWith, gateway: portOf() })).toThrow('ssl of a listener');

@@ -11,6 +11,7 @@ import { systemClock } from '../ports/system-clock.ts';
 import { hostProblem, quoted, type Problem } from '../problem.ts';
 import type { Effect, HostReport } from '../resources/index.ts';
 import type { Session } from '../snapshot/session/table.ts';
+import { sessionsOf } from '../snapshot/state.ts';
 import type { Telemetry } from '../resources/telemetry.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { Admin } from '../runtime/admin.ts';
@@ -237,6 +238,11 @@ class DesiredStatePort implements OpenedGatewayPort {
     const keeper = this.#keepers.get(kind);
     // A gateway without such resources has none to delete.
     if (keeper === undefined && deedOf(effect) === 'delete') return;
+    const users = usersOf(effect, snapshot);
+    if (users > 0)
+      throw new EffectRefusedError(
+        `Clients have come meanwhile. Sessions that use the ${kind}: ${String(users)}.`,
+      );
     const place = `${kind} ${key}`;
     const begun = this.#begun.get(place);
     const present =
@@ -416,6 +422,13 @@ function isWordList(value: unknown): value is readonly string[] {
 function assertFunction(object: object, name: string, whose = 'createGatewayPort'): void {
   const { [name]: value } = object as Readonly<Record<string, unknown>>;
   if (typeof value !== 'function') throw new TypeError(`${whose} needs the function ${name}`);
+}
+
+/** The number of sessions that use what an effect deletes. */
+function usersOf(effect: ResourceEffect, snapshot: Snapshot): number {
+  const sessions = sessionsOf(snapshot);
+  if (effect.type === 'service.delete') return sessions.countOfService(effect.service);
+  return effect.type === 'server.delete' ? sessions.countSessionsOfServer(effect.server) : 0;
 }
 
 /** @throws Error if a snapshot has what the gateway does not use */

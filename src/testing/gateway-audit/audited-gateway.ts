@@ -53,8 +53,9 @@ export interface GatewayAuditOptions<Gateway extends AuditedGateway> {
    */
   readonly connect?: (service: Service, gateway: Gateway) => Promise<AuditClient>;
   /**
-   * Puts an obstacle in the way of the start of a stopped service, for example takes its port. Resolves to the function
-   * that removes the obstacle.
+   * Puts an obstacle in the way of the start of a stopped service, for example takes its port. The service has its last
+   * listener alone, so that the start fails after it has opened the others. Resolves to the function that removes the
+   * obstacle.
    *
    * With this function an audit looks whether a gateway that goes on trying answers `in-place`. A gateway that tries
    * again should do so several times a second.

@@ -111,16 +111,18 @@ export function gatewayAudits<Gateway extends AuditedGateway>(
   open: (admin: Admin) => Promise<Gateway>,
   options: GatewayAuditOptions<Gateway> = {},
 ): GatewayAudits {
-  assertMembers(options, ['connect', 'obstruct', 'interrupt', 'supports'], 'option of gatewayAudits');
+  assertMembers(options, [...means, 'supports'], 'option of gatewayAudits');
   assertFunction('open', open);
-  for (const name of ['connect', 'obstruct', 'interrupt'] as const)
-    if (options[name] !== undefined) assertFunction(name, options[name]);
+  for (const name of means) if (options[name] !== undefined) assertFunction(name, options[name]);
   const host = { ...options, snapshot: createSnapshot(document), open };
   const all: readonly Candidate[] = [...effectAudits(host), unknownAudit(host), ...reportAudits(host)];
   const audits = all.flatMap(({ why, ...audit }) => (why === undefined ? [audit] : []));
   const leftOut = all.flatMap(({ id, why }) => (why === undefined ? [] : [{ id, why }]));
-  return Object.assign(audits, { leftOut: [...leftOut, ...missingTypes(all)] });
+  return Object.assign(audits, { leftOut: [...leftOut, ...missingInDocument(all)] });
 }
+
+/** The options with which an audit does something to the gateway. */
+const means = ['connect', 'obstruct', 'interrupt'] as const satisfies readonly Need[];
 
 /** An audit, and why it is left out. */
 interface Candidate extends GatewayAudit {
@@ -136,15 +138,15 @@ function effectAudits<Gateway extends AuditedGateway>(host: Host<Gateway>): read
   return types.flatMap((type) =>
     laws.flatMap((law): readonly Candidate[] => {
       const covered = coveredBy(law, type, withSessions);
-      const supported = coveredBy(law, type, usual).map((audited) => missingNeed(host, law, audited));
+      const missing = coveredBy(law, type, usual).map((audited) => missingNeed(host, law, audited));
       if (covered.length === 0) return [];
       const audit = {
         id: `${type}/${law.id}`,
         name: `${type} ${law.name}`,
         run: () => runAudit(host, type, law),
       };
-      if (supported.includes(undefined)) return [audit];
-      return [{ ...audit, why: whyNot(supported[0] ?? 'connect') }];
+      if (missing.includes(undefined)) return [audit];
+      return [{ ...audit, why: whyNot(missing[0] ?? 'connect') }];
     }),
   );
 }
@@ -164,21 +166,26 @@ function has<Gateway extends AuditedGateway>(
   { supports = [], ...options }: Host<Gateway>,
   need: Need,
 ): boolean {
-  return need === 'connect' || need === 'obstruct' || need === 'interrupt'
-    ? options[need] !== undefined
-    : supports.includes(need);
+  return isMeans(need) ? options[need] !== undefined : supports.includes(need);
 }
 
 function whyNot(need: Need): string {
-  return need === 'connect' || need === 'obstruct' || need === 'interrupt'
-    ? `it needs the option ${need}`
-    : `supports does not list ${need}`;
+  return isMeans(need) ? `it needs the option ${need}` : `supports does not list ${need}`;
 }
 
-/** The types of effects of which the document has nothing. */
-function missingTypes(all: readonly Candidate[]): GatewayAudits['leftOut'] {
-  const types = auditedTypes().filter((type) => !all.some(({ id }) => id.startsWith(`${type}/`)));
-  return types.map((id) => ({ id, why: 'the document has nothing for it' }));
+function isMeans(need: Need): need is (typeof means)[number] {
+  return means.some((each) => each === need);
+}
+
+/** The types of effects, and the laws, for which the document lacks something. */
+function missingInDocument(all: readonly Candidate[]): GatewayAudits['leftOut'] {
+  const isMissing = (id: string): boolean => !all.some((each) => `${each.id}/`.startsWith(`${id}/`));
+  const types = auditedTypes().filter(isMissing);
+  const unmet = laws.flatMap(({ id, wants }) => {
+    if (wants === undefined || types.includes(wants.type) || !isMissing(`${wants.type}/${id}`)) return [];
+    return [{ id: `${wants.type}/${id}`, why: `the document has no ${wants.what}` }];
+  });
+  return [...unmet, ...types.map((id) => ({ id, why: 'the document has nothing for it' }))];
 }
 
 /** Why there is nothing to audit: what has failed to start takes no clients. */

@@ -15,6 +15,8 @@ export interface Law {
   readonly needs?: readonly Need[];
   /** Whether the check needs to know which settings the gateway has at the beginning. */
   readonly asksSettings?: true;
+  /** What the document must have for the effects of a type. */
+  readonly wants?: { readonly type: Effect['type']; readonly what: string };
   /** Whether the audit applies to an effect. */
   readonly covers: (audited: AuditedEffect, all: AuditedEffects) => boolean;
   readonly check: (audited: AuditedEffect, calls: Calls, all: AuditedEffects) => Promise<void>;
@@ -254,6 +256,7 @@ export const laws: readonly Law[] = [
     id: 'whole',
     name: 'leaves no listener open if it is refused, because its last listener cannot open',
     needs: ['connect', 'obstruct'],
+    wants: { type: 'service.start', what: 'stopped service with two listeners' },
     covers: ({ effect, listeners = [] }) => effect.type === 'service.start' && listeners.length > 1,
     async check({ effect, listeners = [] }, { applyObstructed, obstruct, expectEntries }) {
       if (effect.type !== 'service.start') return;
@@ -340,6 +343,7 @@ export const laws: readonly Law[] = [
     id: 'probes',
     name: 'begins the reports of the monitor',
     needs: ['connect'],
+    wants: { type: 'monitor.start', what: 'stopped monitor with a server' },
     covers: ({ effect, probed = [] }) => effect.type === 'monitor.start' && probed.length > 0,
     async check({ effect, probed = [] }, { applyAndHear }) {
       await applyAndHear(effect, probed);

@@ -270,6 +270,16 @@ describe('the audits', () => {
     expect(typesOf(fixed)).toEqual(['logs.flush', 'filter.delete', 'filter.create', 'unknown', 'reports']);
   });
 
+  it('are left out, with what the document lacks', () => {
+    const open = (): Promise<GatewayPort> => Promise.resolve(opened());
+    const small = {
+      services: [{ name: 'One', router: 'r', state: 'stopped', listeners: [listener('l', 1)] }],
+    } as const;
+    const { leftOut } = gatewayAudits(small, open);
+    const why = 'the document has no stopped service with two listeners';
+    expect(leftOut).toContainEqual({ id: 'service.start/whole', why });
+  });
+
   it('need the report of each client that connects, and something to close', async () => {
     const open = (admin: Admin): Promise<Opened> => {
       const gateway = opened();

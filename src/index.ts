@@ -18,7 +18,7 @@ export type { Snapshot } from './resources/snapshot.ts';
 export type { SessionTable, Connection, Session } from './snapshot/session/table.ts';
 export type { Collection, Entity } from './core/collection.ts';
 export { nameKey } from './core/name.ts';
-export { keyOf, linkTo } from './core/link.ts';
+export { linkTo } from './core/link.ts';
 export { resolveLink } from './resources/resolve-link.ts';
 
 // Decide changes: the transitions, one file for each kind of resource.

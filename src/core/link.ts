@@ -39,8 +39,8 @@ export function linkTo(collection: string, name: string | number): string {
 }
 
 /**
- * Gives the key of the resource that a link names. Looks at the text alone: the resource need not exist yet, as when one
- * command creates a server and a service that lists it.
+ * Gives the key of the resource that a link names. Looks at the text alone: the resource need not exist yet, as when
+ * one command creates a server and a service that lists it.
  *
  * @param link - a link of one resource, such as those in the settings `servers` and `filters`
  * @returns the key, as {@link nameKey} gives it for the name in the link
@@ -48,7 +48,7 @@ export function linkTo(collection: string, name: string | number): string {
  *
  * @example
  * ```ts
- * import { keyOf } from 'gateway-admin-core';
+ * import { keyOf } from 'gateway-admin-core/gateway-port';
  *
  * keyOf('/servers/DB-1'); // => "db-1"
  * keyOf('/servers/eu%2Fwest'); // => "eu/west"

@@ -13,8 +13,8 @@ import { assertObject, isObject, sameJson, type Json, type JsonObject } from '..
  * `maintenance` always counts.
  *
  * @param effect - an effect such as `service.update`
- * @param settings - the present settings of the same kind, as a gateway document has them; `undefined` if there is no such
- *   resource
+ * @param settings - the present settings of the same kind, as a gateway document has them; `undefined` if there is no
+ *   such resource
  * @returns true if the update is in place
  *
  * @example

@@ -6,7 +6,6 @@ import {
   deleteListener,
   deleteResource,
   drain,
-  keyOf,
   linkTo,
   flushLogs,
   patchFilter,
@@ -31,7 +30,7 @@ import {
   type Transition,
 } from '../../index.ts';
 import { formatPointer, type Json } from '../../json/index.ts';
-import type { SessionIdentity } from './audited-gateway.ts';
+import { linkedServers, type SessionIdentity } from './audited-gateway.ts';
 
 /** An effect to audit, and the related effects that the audits need. @internal */
 export interface AuditedEffect {
@@ -378,10 +377,8 @@ function runningTransitions(snapshot: Snapshot, kind: keyof typeof runs): readon
 /** The drains of a server in use and of a stopped service. The drain of a started service begins with a stop. */
 function drainTransitions(snapshot: Snapshot): readonly Transitions[] {
   const services = [...snapshot.services];
-  const used = services
-    .flatMap(({ state, settings }) => (state === 'started' ? settings.servers : []))
-    .map((link) => snapshot.servers.find(keyOf(link)))
-    .find((server) => server?.settings.drain === undefined);
+  const links = services.flatMap(({ state, settings }) => (state === 'started' ? settings.servers : []));
+  const used = linkedServers(snapshot, links).find(({ settings }) => settings.drain === undefined);
   const idle = services.find(({ state, settings }) => state === 'stopped' && settings.drain === undefined);
   // The setting has the time of its beginning, so the interface must settle the drain as of this time.
   const draining = (collection: 'services' | 'servers', name: string): Transition => {
@@ -394,7 +391,8 @@ function drainTransitions(snapshot: Snapshot): readonly Transitions[] {
 }
 
 /** An effect on a service or monitor, with what it opens, closes or probes. */
-function withParts({ services, monitors }: Snapshot, audited: AuditedEffect): AuditedEffect {
+function withParts(snapshot: Snapshot, audited: AuditedEffect): AuditedEffect {
+  const { services, monitors } = snapshot;
   const { effect } = audited;
   switch (effect.type) {
     case 'service.start':
@@ -403,8 +401,10 @@ function withParts({ services, monitors }: Snapshot, audited: AuditedEffect): Au
     case 'listener.create':
     case 'listener.delete':
       return { ...audited, listeners: services.find(effect.service)?.listeners ?? [] };
-    case 'monitor.start':
-      return { ...audited, probed: monitors.find(effect.monitor)?.settings.servers.map(keyOf) ?? [] };
+    case 'monitor.start': {
+      const { servers = [] } = monitors.find(effect.monitor)?.settings ?? {};
+      return { ...audited, probed: linkedServers(snapshot, servers).map(({ key }) => key) };
+    }
     default:
       return audited;
   }

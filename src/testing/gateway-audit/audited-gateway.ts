@@ -5,6 +5,7 @@ import {
   createAdmin,
   EffectRefusedError,
   ReportError,
+  resolveLink,
   systemClock,
   type Admin,
   type GatewayPort,
@@ -69,8 +70,8 @@ export interface GatewayAuditOptions<Gateway extends AuditedGateway> {
    */
   readonly interrupt?: (server: Server, gateway: Gateway) => Promise<() => Promise<void>>;
   /**
-   * What `supports` of the gateway lists. The list of audits is made before a gateway is opened, and has no audit of what
-   * the gateway cannot do. Nothing if left out, as in a port. An audit rejects if the gateway lists something else.
+   * What `supports` of the gateway lists. The list of audits is made before a gateway is opened, and has no audit of
+   * what the gateway cannot do. Nothing if left out, as in a port. An audit rejects if the gateway lists others.
    */
   readonly supports?: GatewayPort['supports'];
 }
@@ -141,6 +142,14 @@ const longestOpeningMs = 10_000;
  * @internal
  */
 export const restMs = 100;
+
+/** The servers that the links of a setting name. @internal */
+export function linkedServers(snapshot: Snapshot, links: readonly string[]): readonly Server[] {
+  return links.flatMap((link) => {
+    const found = resolveLink(snapshot, link);
+    return found?.kind === 'server' ? [found.server] : [];
+  });
+}
 
 /** Whether a service or monitor is started, and the gateway has not reported that it has failed. @internal */
 export function runs({ state, seen }: Pick<Service, 'state' | 'seen'>): boolean {

@@ -3,7 +3,6 @@
  * gateway behaves otherwise.
  */
 import {
-  keyOf,
   nameKey,
   systemClock,
   type Effect,
@@ -19,6 +18,7 @@ import {
   expectReported,
   isSame,
   isShown,
+  linkedServers,
   patienceMs,
   pauseMs,
   restMs,
@@ -398,7 +398,9 @@ function arrivalCalls(
     },
     async expectAvoided(server, when) {
       for (const service of admin.snapshot.services) {
-        const isUsed = service.settings.servers.some((link) => keyOf(link) === server);
+        const isUsed = linkedServers(admin.snapshot, service.settings.servers).some(
+          ({ key }) => key === server,
+        );
         if (clients === undefined || !runs(service) || !isUsed) continue;
         const isNew = notAmong([...admin.snapshot.sessions]);
         if (!(await clients.enter(service))) continue;
@@ -488,9 +490,11 @@ function serversOf(
 ): { readonly servers: readonly string[]; readonly interval: number } {
   const own = snapshot.monitors.find(key);
   const others = [...snapshot.monitors].filter((each) => each.key !== own?.key && each.state === 'started');
-  const watched = new Set(others.flatMap(({ settings }) => settings.servers.map(keyOf)));
+  const links = others.flatMap(({ settings }) => settings.servers);
+  const watched = new Set(linkedServers(snapshot, links).map(({ key }) => key));
   const { servers = [], monitor_interval: interval = 0 } = own?.settings ?? {};
-  return { servers: servers.map(keyOf).filter((each) => !watched.has(each)), interval };
+  const keys = linkedServers(snapshot, servers).map(({ key }) => key);
+  return { servers: keys.filter((each) => !watched.has(each)), interval };
 }
 
 async function expectClients(

@@ -55,8 +55,8 @@ export interface GatewayAudit {
  */
 export interface GatewayAudits extends ReadonlyArray<GatewayAudit> {
   /**
-   * The audits that are not in the list, each with what is missing: an option, a word of `supports`, or something in the
-   * document. A type of effects of which the document has nothing is listed without a requirement.
+   * The audits that are not in the list, each with what is missing: an option, a word of `supports`, or something in
+   * the document. A type of effects of which the document has nothing is listed without a requirement.
    */
   readonly leftOut: readonly { readonly id: string; readonly why: string }[];
 }
@@ -74,8 +74,8 @@ export interface GatewayAudits extends ReadonlyArray<GatewayAudit> {
  * and why.
  *
  * Each audit has an interface of its own, over the document. The port applies an effect while the interface has the
- * command in flight. So a port may read settings from `admin.snapshot` at each use. The port gets effects from the audit
- * alone: a command on that interface does not reach the port.
+ * command in flight. So a port may read settings from `admin.snapshot` at each use. The port gets effects from the
+ * audit alone: a command on that interface does not reach the port.
  *
  * With `connect`, the audits also look at the reports of the gateway, and each report may come a second late. A gateway
  * that lists `drain` must report each session that it has accepted before a stop is applied.

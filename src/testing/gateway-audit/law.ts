@@ -450,8 +450,8 @@ function settingOf(effect: Effect): string {
 }
 
 /**
- * Whether another effect is on another resource, or on another aspect of the same one. Closing effects do not count: both
- * may close the same session.
+ * Whether another effect is on another resource, or on another aspect of the same one. Closing effects do not count:
+ * both may close the same session.
  */
 function isApart({ effect }: AuditedEffect, { effect: other, inverse }: AuditedEffect): boolean {
   if (inverse === undefined) return false;

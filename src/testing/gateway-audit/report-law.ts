@@ -2,7 +2,6 @@
  * The laws of the reports and the telemetry of a gateway with clients: each row of the table is one requirement.
  */
 import {
-  keyOf,
   nameKey,
   systemClock,
   type HostReport,
@@ -17,6 +16,7 @@ import {
   hintOf,
   isSame,
   isShown,
+  linkedServers,
   patienceMs,
   restMs,
   runs,
@@ -235,9 +235,6 @@ function monitoredServers(
 ): readonly { readonly monitor: Monitor; readonly server: Server }[] {
   const started = [...snapshot.monitors].filter(runs);
   return started.flatMap((monitor) =>
-    monitor.settings.servers.flatMap((link) => {
-      const server = snapshot.servers.find(keyOf(link));
-      return server === undefined ? [] : [{ monitor, server }];
-    }),
+    linkedServers(snapshot, monitor.settings.servers).map((server) => ({ monitor, server })),
   );
 }

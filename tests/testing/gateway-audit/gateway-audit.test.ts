@@ -4,7 +4,6 @@ import {
   EffectRefusedError,
   InvalidDocumentError,
   isUpdateInPlace,
-  keyOf,
   nameKey,
   stopService,
   type Admin,
@@ -20,6 +19,7 @@ import {
   type Telemetry,
   type Transition,
 } from 'gateway-admin-core';
+import { keyOf } from 'gateway-admin-core/gateway-port';
 import {
   createScriptedGateway,
   createVirtualClock,

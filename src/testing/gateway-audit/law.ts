@@ -175,7 +175,7 @@ export const laws: readonly Law[] = [
     async check({ effect, settings = [] }, { apply, expect }) {
       await apply(effect);
       for (const each of settings)
-        await expect(each, 'in-place', `after ${textOf(effect)} with this ${settingOf(each)}`);
+        await expect(each, 'in-place', `after ${textOf(effect)}, whose definition has ${settingOf(each)}`);
     },
   },
   {

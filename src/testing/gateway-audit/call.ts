@@ -87,8 +87,8 @@ export interface Calls {
   readonly expectRecovered: (service: string) => Promise<void>;
 }
 
-/** A connection of a session, as the interface shows it. @internal */
-export interface OpenConnection {
+/** A connection of a session, as the interface shows it. */
+interface OpenConnection {
   readonly session: number;
   readonly connected: number;
   readonly id: number;

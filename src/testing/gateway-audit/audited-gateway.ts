@@ -133,7 +133,7 @@ export const pauseMs = 10;
 /** The time that a call of the host may take: less than the usual time limit of a test. */
 const longestCallMs = 4000;
 /** The time for a gateway to open or to end. */
-const longestOpeningMs = 10_000;
+const longestOpeningMs = 5000;
 
 /**
  * The time in which a gateway does what it must not do, and in which clients see the end of their connections if no

@@ -2,6 +2,8 @@
  * Links: relative paths that name a resource, and the percent-encoding of such paths.
  */
 
+import { assertText } from '../json/value.ts';
+import { quoted } from '../problem.ts';
 import { nameKey } from './name.ts';
 
 /** The characters that a path segment must escape: all except `pchar` (RFC 3986 §3.3), and `%` itself. */
@@ -34,6 +36,35 @@ const plainSegment = /^[\w.~-]*$/;
 export function linkTo(collection: string, name: string | number): string {
   const text = String(name);
   return `/${collection}/${plainSegment.test(text) ? text : encodeSegment(text.replace(/\s/g, '-'))}`;
+}
+
+/**
+ * Gives the key of the resource that a link names. Looks at the text alone: the resource need not exist yet, as when
+ * one command creates a server and a service that lists it.
+ *
+ * @param link - a link of one resource, such as those in the settings `servers` and `filters`
+ * @returns the key, as {@link nameKey} gives it for the name in the link
+ * @throws TypeError for a text that is no link of one resource
+ *
+ * @example
+ * ```ts
+ * import { keyOf } from 'gateway-admin-core/gateway-port';
+ *
+ * keyOf('/servers/DB-1'); // => "db-1"
+ * keyOf('/servers/eu%2Fwest'); // => "eu/west"
+ * ```
+ *
+ * @see docs/spec-choices.md 4.
+ *
+ * @public
+ */
+export function keyOf(link: string): string {
+  assertText(link, 'link');
+  const [, collection = ''] = link.split('/', 2);
+  const name = parseLink(link, collection);
+  if (name === undefined)
+    throw new TypeError(`The link of a resource is a path such as /servers/db-1, not ${quoted(link)}`);
+  return nameKey(name);
 }
 
 /** Percent-encodes one path segment. @see RFC 3986 §3.3. @internal */

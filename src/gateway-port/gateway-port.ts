@@ -12,6 +12,7 @@ import { systemClock } from '../ports/system-clock.ts';
 import { hostProblem, type Problem } from '../problem.ts';
 import type { Effect, HostReport } from '../resources/index.ts';
 import type { Session } from '../snapshot/session/table.ts';
+import { sessionsOf } from '../snapshot/state.ts';
 import type { Telemetry } from '../resources/telemetry.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { Admin } from '../runtime/admin.ts';
@@ -253,6 +254,11 @@ class DesiredStatePort implements OpenedGatewayPort {
       if (deedOf(effect) === 'delete') return;
       throw new EffectRefusedError(noKind(kind));
     }
+    const users = usersOf(effect, snapshot);
+    if (users > 0)
+      throw new EffectRefusedError(
+        `Clients have come meanwhile. Sessions that use the ${kind}: ${String(users)}.`,
+      );
     const place = `${kind} ${key}`;
     const begun = this.#begun.get(place);
     const present = begun?.command === commandId ? begun.definition : keeper.form.definitionIn(snapshot, key);
@@ -450,6 +456,13 @@ function baseOf(effect: ResourceEffect, present: Definition | undefined): Defini
   const deed = deedOf(effect);
   const isWhole = effect.type !== 'listener.create' && (deed === 'create' || deed === 'start');
   return isWhole ? undefined : present;
+}
+
+/** The number of sessions that use what an effect deletes. */
+function usersOf(effect: ResourceEffect, snapshot: Snapshot): number {
+  const sessions = sessionsOf(snapshot);
+  if (effect.type === 'service.delete') return sessions.countOfService(effect.service);
+  return effect.type === 'server.delete' ? sessions.countSessionsOfServer(effect.server) : 0;
 }
 
 const noLogs = 'This gateway has no log files to flush.';

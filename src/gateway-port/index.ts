@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 export { createGatewayPort } from './gateway-port.ts';
+export { keyOf } from '../core/link.ts';
 export type {
   ClosedConnection,
   ClosedSession,

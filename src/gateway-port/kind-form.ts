@@ -3,7 +3,7 @@
  */
 import { applied, isStartOrStop, verbOf, type Change } from '../core/change.ts';
 import { definitionIn, type Fields } from '../core/field.ts';
-import { parseLink } from '../core/link.ts';
+import { keyOf } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
 import { deepFreeze, sameJson, type Json, type JsonObject } from '../json/value.ts';
 import { quoted } from '../problem.ts';
@@ -140,9 +140,8 @@ export class KindForm {
 
   /** A value, with keys in place of links. */
   #inKeys(name: string, value: Json | undefined): Json | undefined {
-    const { [name]: collection } = this.#fields.links;
-    if (collection === undefined || !Array.isArray(value)) return value;
-    return (value as readonly string[]).map((link) => nameKey(parseLink(link, collection) ?? link));
+    if (this.#fields.links[name] === undefined || !Array.isArray(value)) return value;
+    return (value as readonly string[]).map(keyOf);
   }
 
   /** What `read` answers if the gateway has what is wanted. */

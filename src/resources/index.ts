@@ -91,7 +91,7 @@ import {
   documentDifferences,
   onlyInDocument,
   type DocumentDifference,
-  keyOf,
+  keyIn,
 } from './shared/document-difference.ts';
 import { drainsBroughtBack, keepingDrains } from './shared/returning-drain.ts';
 import type { AdoptionSteps, NamedResources, Whole } from './shared/kind.ts';
@@ -621,7 +621,7 @@ export function followResources(
   // Some may have come and gone.
   const only = links.filter((link) =>
     [snapshot, followed].some((state) =>
-      namedResources.some((named) => find(state, named, keyOf(link, named.collection)) !== undefined),
+      namedResources.some((named) => find(state, named, keyIn(link, named.collection)) !== undefined),
     ),
   );
   if (only.length === 0) return unchanged(snapshot, links);

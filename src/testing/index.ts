@@ -32,7 +32,7 @@ export type {
 } from './scripted-gateway/state.ts';
 
 // Audit the ports.
-export { gatewayAudits, type GatewayAudit } from './gateway-audit/gateway-audit.ts';
+export { gatewayAudits, type GatewayAudit, type GatewayAudits } from './gateway-audit/gateway-audit.ts';
 export type { AuditClient, AuditedGateway, GatewayAuditOptions } from './gateway-audit/audited-gateway.ts';
 export {
   sharedStoreAudits,

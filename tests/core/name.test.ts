@@ -8,7 +8,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import { inspectable, inspectList, inspectMethod, quote } from '../../src/core/inspection.ts';
-import { decodeSegment, linkKey, linkTo, parseLink, percentEncode } from '../../src/core/link.ts';
+import { decodeSegment, keyOf, linkKey, linkTo, parseLink, percentEncode } from '../../src/core/link.ts';
 import { assertMembers } from '../../src/core/member.ts';
 import { nameFault, nameKey } from '../../src/core/name.ts';
 import { cutToBytes, longestRun, normalForm, utf8, utf8Length } from '../../src/core/text.ts';
@@ -16,6 +16,26 @@ import { canonicalLink, resolveLinks, type FindName } from '../../src/core/refer
 import { character } from '../support/arbitrary-character.ts';
 
 const text = fc.string({ unit: character });
+
+describe('keyOf', () => {
+  it('gives the key of the name of which the link is', () => {
+    fc.assert(
+      fc.property(text, (name) => {
+        const link = linkTo('servers', name);
+        if (parseLink(link, 'servers') !== undefined) expect(keyOf(link)).toBe(nameKey(name.toWellFormed()));
+      }),
+    );
+  });
+
+  it.each(['', 'db-1', '/servers', '/servers/', '/servers/a/b', '/servers/%zz', '/servers/..'])(
+    'throws for %j, which is no link of a resource',
+    (link) => {
+      expect(() => keyOf(link)).toThrow(
+        `The link of a resource is a path such as /servers/db-1, not ${JSON.stringify(link)}`,
+      );
+    },
+  );
+});
 
 describe('nameKey', () => {
   it('gives the key of a key unchanged, and composed and decomposed spellings the same key', () => {

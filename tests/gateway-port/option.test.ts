@@ -13,6 +13,7 @@ import {
   patchService,
   toDocument,
   type Admin,
+  type Effect,
   type GatewayDocument,
   type Transition,
 } from 'gateway-admin-core';
@@ -302,4 +303,46 @@ describe('what the gateway cannot have', () => {
       'not-in-place',
     );
   });
+});
+
+describe('a deletion', () => {
+  const about = { id: 1, connected: 1000, user: 'ada', address: '10.0.0.9', service: 'One', state: 'open' };
+  const connections = [{ id: 1, server: 'a', role: 'Backend', state: 'In use' }];
+  const servers = [{ name: 'a', address: '10.0.0.1', port: 5432, protocol: 'pg' }];
+
+  it.each([
+    {
+      type: 'service.delete',
+      resource: '/services/One',
+      service: 'one',
+      from: { name: 'One', router: 'rr' },
+    },
+    { type: 'server.delete', resource: '/servers/a', server: 'a', from: { name: 'a', protocol: 'pg' } },
+  ] as unknown as readonly Effect[])(
+    'is refused if clients have come since the decision: %j',
+    async (effect) => {
+      const deleted: string[] = [];
+      const calls = {
+        apply: (wanted: unknown, { key }: { readonly key: string }) => {
+          if (wanted === undefined) deleted.push(key);
+        },
+      };
+      const gateway = createGatewayPort({
+        services: { ...calls, fields: ['servers'], read: (_key, applied) => applied },
+        servers: { ...calls, fields: ['address', 'port'], read: (_key, applied) => applied },
+        sessionsEnd: true,
+        closeSessions,
+      });
+      const services = [{ name: 'One', router: 'rr', servers: ['/servers/a'] }];
+      const admin = createAdmin({ snapshot: createSnapshot({ servers, services }), gateway });
+      await gateway.open(admin);
+      gateway.report({ type: 'session.opened', ...about, connections });
+      const context = { commandId: 'c-1', signal: new AbortController().signal };
+      await expect(gateway.apply(effect, context)).rejects.toMatchObject({ code: 'effect-refused' });
+      expect(deleted).toEqual([]);
+      gateway.report({ type: 'session.closed', id: 1, connected: 1000 });
+      await gateway.apply(effect, context);
+      expect(deleted).toHaveLength(1);
+    },
+  );
 });

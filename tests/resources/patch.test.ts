@@ -18,6 +18,7 @@ import {
   toDocument,
   type Context,
   type Decision,
+  type EffectOf,
   type GatewayDocument,
   type Operation,
   type ServerStatusWord,
@@ -312,6 +313,21 @@ describe('isUpdateInPlace', () => {
         expect(isUpdateInPlace(effect, undefined)).toBe(false);
       }),
     );
+  });
+
+  it('takes settings of the kind alone, by their types', () => {
+    const about = { type: 'server.update', resource: '/servers/db', server: 'db' } as const;
+    const effect: EffectOf<'server.update'> = {
+      ...about,
+      from: { port: 1 },
+      to: { port: 2 },
+      operations: [],
+    };
+    expect(isUpdateInPlace(effect, { port: 2 })).toBe(true);
+    // @ts-expect-error a port is a number
+    expect(isUpdateInPlace(effect, { port: '2' })).toBe(false);
+    // @ts-expect-error a server has no limit of connections
+    expect(isUpdateInPlace(effect, { max_connection: 2 })).toBe(false);
   });
 
   it('is false for a resource that is gone, also if the update changes the order of words alone', () => {

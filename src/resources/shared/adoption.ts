@@ -10,7 +10,7 @@ import { collectionOf, find, linkOf, type ConfiguredEntity, type State } from '.
 import {
   documentDifferences,
   fixedMember,
-  keyOf,
+  keyIn,
   selectedIn,
   type DocumentDifference,
   type Scope,
@@ -264,7 +264,7 @@ function scopeOf(
   for (const [position, link] of only.entries()) {
     let isFound = false;
     for (const named of adopting) {
-      const key = keyOf(link, named.collection);
+      const key = keyIn(link, named.collection);
       if (!snapshots.some((each) => find(each, named, key))) continue;
       keys.get(named.collection)?.add(key);
       isFound = true;

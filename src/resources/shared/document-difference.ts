@@ -140,7 +140,7 @@ interface Around {
 }
 
 function isTaken(link: string, collection: string, { snapshot, given, scope }: Around): boolean {
-  const key = keyOf(link, collection);
+  const key = keyIn(link, collection);
   return (
     nameFinder(snapshot)(collection, key) !== undefined ||
     (nameFinder(given)(collection, key) !== undefined &&
@@ -182,7 +182,7 @@ function valueOf(field: Field, resource: ConfiguredEntity): Json | undefined {
 }
 
 /** The key of the name in a link; no key of a resource if the link is malformed. @internal */
-export function keyOf(link: string, collection: string): string {
+export function keyIn(link: string, collection: string): string {
   return nameKey(parseLink(link, collection) ?? '');
 }
 

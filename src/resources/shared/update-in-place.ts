@@ -13,7 +13,8 @@ import { assertObject, isObject, sameJson, type Json, type JsonObject } from '..
  * `maintenance` always counts.
  *
  * @param effect - an effect such as `service.update`
- * @param settings - the present settings, as a gateway document has them; `undefined` if there is no such resource
+ * @param settings - the present settings of the same kind, as a gateway document has them; `undefined` if there is no
+ *   such resource
  * @returns true if the update is in place
  *
  * @example
@@ -34,9 +35,9 @@ import { assertObject, isObject, sameJson, type Json, type JsonObject } from '..
  *
  * @public
  */
-export function isUpdateInPlace(
-  effect: Update<object> & { readonly type: `${string}.update` },
-  settings: object | undefined,
+export function isUpdateInPlace<E extends Update<object> & { readonly type: `${string}.update` }>(
+  effect: E,
+  settings: Partial<E['to']> | undefined,
 ): boolean {
   assertObject(effect, 'effect');
   if (settings === undefined) return false;

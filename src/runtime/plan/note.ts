@@ -13,9 +13,8 @@ import { shownState } from '../../resources/shared/lifecycle.ts';
 import type { Service } from '../../resources/service.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Note } from '../../core/note.ts';
-import { nameKey } from '../../core/name.ts';
 import { parseInstant } from '../../core/time.ts';
-import { decodeSegment, parseLink } from '../../core/link.ts';
+import { decodeSegment, keyOf } from '../../core/link.ts';
 import { linkOf, sessionsOf } from '../../snapshot/state.ts';
 
 type ServerUpdate = Extract<AdminEvent, { readonly type: 'server.updated' }>;
@@ -127,10 +126,10 @@ function onOldServers(
   const table = sessionsOf(snapshot);
   if (table.countOfService(service) === 0) return [];
   const kept = new Set(after);
-  const lost = before.filter((link) => !kept.has(link) && table.countSessionsOfServer(keyIn(link)) > 0);
+  const lost = before.filter((link) => !kept.has(link) && table.countSessionsOfServer(keyOf(link)) > 0);
   const shared = lost.length === 0 ? undefined : linksOfOthers(service, snapshot);
   return lost.map((link) => {
-    const count = table.countSessionsOfServer(keyIn(link));
+    const count = table.countSessionsOfServer(keyOf(link));
     // Of a server that other services use as well, the table does not count the sessions of this one.
     const isOwn = shared?.has(link) === false;
     const who = isOwn ? `${String(count)} sessions` : 'Sessions';
@@ -177,7 +176,7 @@ function blindMonitors(links: ReadonlySet<string>, before: Snapshot, next: Snaps
     const kept = new Set(later && shownState(later) === shownState(monitor) ? later.settings.servers : []);
     const names = monitor.settings.servers
       .filter((link) => !watched.has(link) && !kept.has(link))
-      .flatMap((link) => next.servers.find(keyIn(link))?.name ?? []);
+      .flatMap((link) => next.servers.find(keyOf(link))?.name ?? []);
     if (names.length === 0) return [];
     const detail = `No started monitor looks at ${firstOf(names)} then.`;
     return [{ code: 'server-unwatched', resource, detail }];
@@ -213,7 +212,7 @@ function usableIn({ servers }: Snapshot): (link: string) => boolean {
   return (link) => {
     const isKnown = known.get(link);
     if (isKnown !== undefined) return isKnown;
-    const server = servers.find(keyIn(link));
+    const server = servers.find(keyOf(link));
     const isUsable = server !== undefined && takesSessions(server);
     known.set(link, isUsable);
     return isUsable;
@@ -238,8 +237,4 @@ function losingConnections(
 function nameIn(link: string): string {
   const segment = link.slice(link.lastIndexOf('/') + 1);
   return decodeSegment(segment) ?? segment;
-}
-
-function keyIn(link: string): string {
-  return nameKey(parseLink(link, 'servers') ?? '');
 }

@@ -2,6 +2,7 @@
  * The effects of an audit: those of transitions on the snapshot of the audited gateway.
  */
 import {
+  createSnapshot,
   deleteListener,
   deleteResource,
   drain,
@@ -11,16 +12,17 @@ import {
   patchMonitor,
   patchServer,
   patchService,
-  resolveLink,
   revert,
   startMonitor,
   startService,
   stopMonitor,
   stopService,
+  toDocument,
   type Context,
   type Decision,
   type Effect,
   type EffectOf,
+  type Listener,
   type Operation,
   type ServerStatusWord,
   type Session,
@@ -28,7 +30,7 @@ import {
   type Transition,
 } from '../../index.ts';
 import { formatPointer, type Json } from '../../json/index.ts';
-import type { SessionIdentity } from './audited-gateway.ts';
+import { linkedServers, type SessionIdentity } from './audited-gateway.ts';
 
 /** An effect to audit, and the related effects that the audits need. @internal */
 export interface AuditedEffect {
@@ -41,12 +43,24 @@ export interface AuditedEffect {
   readonly inverse?: Effect | undefined;
   /** Later changes of other settings of the same resource. */
   readonly later?: readonly Effect[];
-  /** Effects that change nothing, because the definition of `effect` has these settings. */
-  readonly defined?: readonly Effect[];
+  /** The listeners that `effect` opens or closes. */
+  readonly listeners?: readonly Listener[];
+  /** The servers of the monitor that `effect` starts. */
+  readonly probed?: readonly string[];
+  /** For each setting that the resource has and `effect` does not change: the update that leads to the setting. */
+  readonly settings?: readonly Effect[];
+  /** The same effect for another definition of the same name. */
+  readonly redefined?: Effect | undefined;
+  /** The same effect on something that the gateway does not have. */
+  readonly missing?: Effect | undefined;
+  /** Deletions of what clients use, each after the effects that must come first. */
+  readonly used?: readonly (readonly Effect[])[];
   /** The sessions that `effect` ends. */
   readonly ends?: readonly SessionIdentity[];
   /** The same effect on sessions that are closed and whose ids were reused by the sessions of `effect`. */
   readonly gone?: Effect | undefined;
+  /** The same effect, and on a session or connection that is closed. */
+  readonly partlyGone?: Effect | undefined;
   /** The same effect on the same connections, if they were on another server. */
   readonly elsewhere?: Effect | undefined;
   /** The transitions that ask for these effects, with which the interface settles an effect that it can undo. */
@@ -100,15 +114,53 @@ function membershipEffects(snapshot: Snapshot, deletion: Transition): readonly A
   const creations = reversibleEffect(next, [revert(event)]).map((audited): AuditedEffect => {
     const { effect, settlements = [] } = audited;
     const known = new Map([...settlements, [first, deletion] as const]);
-    const defined = definedSettings(snapshot, effect);
-    if (effect.type !== 'service.create') return { ...audited, first, settlements: known, defined };
+    const redefined = redefinitionOf(effect);
+    const creation = {
+      ...audited,
+      first,
+      settlements: known,
+      settings: settingsBeside(snapshot, effect),
+      redefined,
+    };
+    if (effect.type !== 'service.create') return creation;
     const starting: Transition = (now, within) => startService(now, effect.service, within);
     // The start of a service that drains ends the drain first.
     const start = effectsOf(starting(snapshot, context)).find(({ type }) => type === 'service.start');
     if (start !== undefined) known.set(start, starting);
-    return { ...audited, first, start, settlements: known, defined };
+    return { ...creation, start };
   });
   return [...reversibleEffect(snapshot, [deletion]), ...creations];
+}
+
+/** The deletions of a kind, and the creations that follow. The first deletion knows what clients use. */
+function membershipsOf(snapshot: Snapshot, kind: keyof typeof samples): readonly AuditedEffect[] {
+  const [first, ...others] = deletions(snapshot, kind).flatMap((each) => membershipEffects(snapshot, each));
+  if (first === undefined) return [];
+  return [{ ...first, ...usedBy(snapshot, kind, first) }, ...others];
+}
+
+/** The deletion of a service or server that clients use, as it can come if clients come after the decision. */
+function usedBy(
+  snapshot: Snapshot,
+  kind: keyof typeof samples,
+  { settlements = new Map<Effect, Transition>() }: AuditedEffect,
+): Pick<AuditedEffect, 'used' | 'settlements'> {
+  const [session] = snapshot.sessions.range(0, 1);
+  const key = { service: session?.service, server: session?.connections[0]?.server }[kind as string];
+  const found = [...snapshot[`${kind as 'service'}s`]].find((each) => each.key === key);
+  if (found === undefined) return {};
+  const stop: Transition = (now, within) => stopService(now, found.name, within);
+  // Without sessions, and without what lists it, it can be deleted.
+  const { services = [], monitors: _monitors, sessions: _sessions, ...rest } = toDocument(snapshot);
+  const own = services.flatMap((each) =>
+    each.name === found.name ? [{ ...each, state: 'stopped' as const }] : [],
+  );
+  const unused = createSnapshot({ ...rest, services: kind === 'service' ? own : [] });
+  const [effect] = effectsOf(deleteResource(unused, `${kind as 'service'}s`, found.name, context));
+  const [stopping] = kind === 'service' ? effectsOf(stop(snapshot, context)) : [];
+  if (effect === undefined) return {};
+  if (stopping === undefined) return { used: [[effect]] };
+  return { used: [[stopping, effect]], settlements: new Map([...settlements, [stopping, stop]]) };
 }
 
 /** The deletions of all resources of a kind, those in use too. */
@@ -128,23 +180,67 @@ function listenerDeletions({ services }: Snapshot): readonly Transition[] {
   );
 }
 
-/** Updates that lead to what a resource has, from what it does not have. */
-function definedSettings(snapshot: Snapshot, effect: Effect): readonly Effect[] {
-  const [kind = ''] = effect.type.split('.');
-  // A gateway need not have the settings of a monitor, which all have defaults.
-  if (!(kind in samples) || kind === 'monitor') return [];
-  const { [kind as 'service']: key } = effect as EffectOf<'service.create'>;
-  const thing = [...snapshot[`${kind as 'service'}s`]].find((each) => each.key === key);
-  // The sample takes resources of its kind. The compiler cannot derive that from the kind.
-  const sample = samples[kind as keyof typeof samples] as (resource: unknown) => Transitions;
-  return sample(thing).flatMap((transition) => {
-    const decision = transition(snapshot, context);
-    const [event] = decision.outcome === 'accepted' ? decision.events : [];
-    if (event === undefined || decision.outcome !== 'accepted') return [];
-    const back = effectsOf(revert(event)(decision.next, context));
-    // What the definition does not have says nothing about a gateway that does not know the setting.
-    return back.filter((each) => 'to' in each && Object.values(each.to).flat().length > 0);
+/** The kinds of the effects on one resource, and the name of the member with its key. */
+function kindOf({ type }: Effect): keyof typeof samples | undefined {
+  const [kind = ''] = type.split('.');
+  return kind in samples ? (kind as keyof typeof samples) : undefined;
+}
+
+/** Updates that lead to what a resource has, each to one setting that an effect does not change. */
+function settingsBeside(snapshot: Snapshot, effect: Effect): readonly Effect[] {
+  const kind = kindOf(effect);
+  if (kind === undefined) return [];
+  const { [kind as 'service']: key } = effect as EffectOf<'service.update'>;
+  const found = [...snapshot[`${kind as 'service'}s`]].find((each) => each.key === key);
+  const changed = 'operations' in effect ? Object.keys({ ...effect.from, ...effect.to }) : [];
+  const settings = Object.entries({ ...found?.settings }) as readonly (readonly [string, Json | undefined])[];
+  return settings.flatMap(([name, value]): readonly Effect[] => {
+    // A monitor changes the words of `state`, and a drain has times.
+    if (value === undefined || [...changed, 'state', 'drain'].includes(name)) return [];
+    const about = { type: `${kind}.update`, resource: effect.resource, [kind]: key };
+    const operations = [{ op: 'add', path: formatPointer([name]), value }];
+    return [{ ...about, from: {}, to: { [name]: value }, operations } as unknown as Effect];
   });
+}
+
+type DefinitionOf<Kind extends KindWith<'create'>> =
+  Extract<Effect, { readonly type: `${Kind}.create` }> extends { readonly to: infer To } ? To : never;
+
+/** For each kind that is created: what another definition of the same name has, if the definition has any of that. */
+const redefinitions: {
+  readonly [Kind in KindWith<'create'>]: (to: DefinitionOf<Kind>) => object | undefined;
+} = {
+  listener: ({ port }) => ({ port: anotherPort(port) }),
+  service: ({ listeners: [first, ...others] = [] }) =>
+    first && { listeners: [{ ...first, port: anotherPort(first.port) }, ...others] },
+  server: ({ port }) => (port === undefined ? undefined : { port: anotherPort(port) }),
+  monitor: ({ servers = [] }) => (servers.length === 0 ? undefined : { servers: servers.slice(1) }),
+  filter({ parameters = {} }) {
+    const [name] = Object.keys(parameters);
+    return name === undefined ? undefined : { parameters: { ...parameters, [name]: { value: 'other' } } };
+  },
+};
+
+/** The creation of something else with the same name. */
+function redefinitionOf(effect: Effect): Effect | undefined {
+  const [kind = ''] = effect.type.split('.');
+  if (!('to' in effect)) return undefined;
+  // The row takes definitions of its kind. The compiler cannot derive that from the kind.
+  const row = redefinitions[kind as KindWith<'create'>] as (to: object) => object | undefined;
+  const members = row(effect.to);
+  return members && ({ ...effect, to: { ...effect.to, ...members } } as Effect);
+}
+
+function anotherPort(port = 0): number {
+  return (port % 65_535) + 1;
+}
+
+/** A start, a stop or an update of what the gateway does not have. */
+function onMissing(effect: Effect): Effect | undefined {
+  const kind = kindOf(effect);
+  if (kind === undefined || /\.(?:create|delete)$/.test(effect.type)) return undefined;
+  const name = `no-such-${kind}`;
+  return { ...effect, resource: linkTo(`${kind}s`, name), [kind]: name };
 }
 
 function reversibleEffect(
@@ -164,7 +260,8 @@ function reversibleEffect(
     return asked;
   };
   const later = following.flatMap((each) => effectOf(each) ?? []);
-  return [{ effect, settlements, inverse: effectOf(revert(event)), later }];
+  const [settings, missing] = [settingsBeside(snapshot, effect), onMissing(effect)];
+  return [{ effect, settlements, inverse: effectOf(revert(event)), later, settings, missing }];
 }
 
 function closingEffects(
@@ -176,6 +273,7 @@ function closingEffects(
     effect,
     ends: endedBy(effect, sessionsEnd),
     gone: ofLaterSessions(effect),
+    partlyGone: withAnother(effect),
     elsewhere: onAnotherServer(effect, snapshot),
     kept: keptBy(effect, snapshot, sessionsEnd),
   }));
@@ -231,18 +329,18 @@ const samples: { readonly [Kind in KindWith<'update'>]: (resource: ResourceOf<Ki
     setting(patchService, name, '/max_connection', otherThan(settings.max_connection)),
     setting(patchService, name, '/connection_timeout', otherThan(settings.connection_timeout)),
     // The last server goes, and comes back.
-    (now, within) => {
-      const servers = settings.servers.slice(0, -1);
-      return patchService(now, name, [{ op: 'replace', path: '/servers', value: servers }], within);
-    },
+    setting(patchService, name, '/servers', settings.servers.slice(0, -1)),
+    setting(patchService, name, '/filters', settings.filters.slice(0, -1)),
   ],
-  server: ({ name, settings: { state, port = 0 }, seen }) => [
+  server: ({ name, settings: { state, address, port }, seen }) => [
     setting(patchServer, name, '/state', toggled([...state, ...seen.status])),
-    setting(patchServer, name, '/port', (port % 65535) + 1),
+    setting(patchServer, name, '/port', anotherPort(port)),
+    setting(patchServer, name, '/address', address === '127.0.0.1' ? '127.0.0.2' : '127.0.0.1'),
   ],
-  monitor: ({ name, settings: { monitor_interval: interval, connect_timeout: timeout } }) => [
+  monitor: ({ name, settings: { monitor_interval: interval, connect_timeout: timeout, servers } }) => [
     setting(patchMonitor, name, '/monitor_interval', 1000 * otherThan(interval / 1000)),
     setting(patchMonitor, name, '/connect_timeout', otherThan(timeout)),
+    setting(patchMonitor, name, '/servers', servers.slice(0, -1)),
   ],
   // The first two parameters that can be changed.
   filter: ({ name, settings: { parameters } }) =>
@@ -279,19 +377,37 @@ function runningTransitions(snapshot: Snapshot, kind: keyof typeof runs): readon
 /** The drains of a server in use and of a stopped service. The drain of a started service begins with a stop. */
 function drainTransitions(snapshot: Snapshot): readonly Transitions[] {
   const services = [...snapshot.services];
-  const used = services
-    .flatMap(({ state, settings }) => (state === 'started' ? settings.servers : []))
-    .map((link) => resolveLink(snapshot, link))
-    .find((found) => found?.kind === 'server' && found.server.settings.drain === undefined);
+  const links = services.flatMap(({ state, settings }) => (state === 'started' ? settings.servers : []));
+  const used = linkedServers(snapshot, links).find(({ settings }) => settings.drain === undefined);
   const idle = services.find(({ state, settings }) => state === 'stopped' && settings.drain === undefined);
   // The setting has the time of its beginning, so the interface must settle the drain as of this time.
-  const draining = (collection: 'services' | 'servers', name: string): Transitions => [
-    (now) => drain(now, collection, name, {}, context),
-  ];
+  const draining = (collection: 'services' | 'servers', name: string): Transition => {
+    return (now) => drain(now, collection, name, {}, context);
+  };
   return [
-    ...(used?.kind === 'server' ? [draining('servers', used.server.name)] : []),
-    ...(idle === undefined ? [] : [draining('services', idle.name)]),
+    ...(used === undefined ? [] : [[draining('servers', used.name), ...samples.server(used)]]),
+    ...(idle === undefined ? [] : [[draining('services', idle.name), ...samples.service(idle)]]),
   ];
+}
+
+/** An effect on a service or monitor, with what it opens, closes or probes. */
+function withParts(snapshot: Snapshot, audited: AuditedEffect): AuditedEffect {
+  const { services, monitors } = snapshot;
+  const { effect } = audited;
+  switch (effect.type) {
+    case 'service.start':
+    case 'service.stop':
+      return { ...audited, listeners: services.find(effect.service)?.listeners ?? [] };
+    case 'listener.create':
+    case 'listener.delete':
+      return { ...audited, listeners: services.find(effect.service)?.listeners ?? [] };
+    case 'monitor.start': {
+      const { servers = [] } = monitors.find(effect.monitor)?.settings ?? {};
+      return { ...audited, probed: linkedServers(snapshot, servers).map(({ key }) => key) };
+    }
+    default:
+      return audited;
+  }
 }
 
 /** Whether an effect begins a drain. @internal */
@@ -343,15 +459,18 @@ function sessionClosings({ services, sessions }: Snapshot): readonly Effect[] {
   ];
 }
 
-/** The closing of the connections to each server. */
+/** The closing of the first connection to each server, and of all. */
 function connectionClosings({ servers, sessions }: Snapshot): readonly Effect[] {
   return Array.from(servers).flatMap(({ name, key: server }): readonly Effect[] => {
     const open = Array.from(sessions).flatMap(({ id: session, connected, connections }) =>
       connections.filter((each) => each.server === server).map(({ id }) => ({ session, connected, id })),
     );
-    const resource = linkTo('servers', name);
-    const connections = open.slice(0, mostClosed);
-    return open.length === 0 ? [] : [{ type: 'connections.close', resource, server, connections }];
+    const about = { type: 'connections.close', resource: linkTo('servers', name), server } as const;
+    const [all, first] = [open.slice(0, mostClosed), open.slice(0, 1)];
+    return [...(open.length > 1 ? [first] : []), ...(open.length > 0 ? [all] : [])].map((connections) => ({
+      ...about,
+      connections,
+    }));
   });
 }
 
@@ -366,11 +485,31 @@ function ofLaterSessions(effect: Effect): Effect | undefined {
   return undefined;
 }
 
+/** The same effect, and before that on a session that no gateway has. */
+function withAnother(effect: Effect): Effect | undefined {
+  if (effect.type === 'sessions.close') {
+    const [first] = effect.sessions;
+    const none = first && { ...first, id: noSession };
+    return none && { ...effect, sessions: [none, ...effect.sessions.slice(0, mostClosed - 1)] };
+  }
+  if (effect.type !== 'connections.close') return undefined;
+  const [first] = effect.connections;
+  const none = first && { ...first, session: noSession };
+  return none && { ...effect, connections: [none, ...effect.connections.slice(0, mostClosed - 1)] };
+}
+
+const noSession = Number.MAX_SAFE_INTEGER - 1000;
+
 /** The same effect on the connections to another server: none of the connections is there. */
 function onAnotherServer(effect: Effect, { servers }: Snapshot): Effect | undefined {
   if (effect.type !== 'connections.close') return undefined;
   const other = Array.from(servers).find(({ key }) => key !== effect.server);
   return other && { ...effect, resource: linkTo('servers', other.name), server: other.key };
+}
+
+/** The types of all effects that are audited. @internal */
+export function auditedTypes(): readonly Effect['type'][] {
+  return [...new Set(sources.flatMap(({ types }) => types))];
 }
 
 /** Decides the effects of some types. */
@@ -383,7 +522,8 @@ interface Source {
 const sources: readonly Source[] = [
   ...kindsOf(runs).map((kind) => ({
     types: [`${kind}.start`, `${kind}.stop`] as const,
-    effects: (now: Snapshot) => reversibleEffects(now, runningTransitions(now, kind)),
+    effects: (now: Snapshot) =>
+      reversibleEffects(now, runningTransitions(now, kind)).map((audited) => withParts(now, audited)),
   })),
   ...kindsOf(samples).map((kind) => ({
     types: [`${kind}.update`] as const,
@@ -407,10 +547,13 @@ const sources: readonly Source[] = [
   },
   ...kindsOf(samples).map((kind) => ({
     types: [`${kind}.delete`, `${kind}.create`] as const,
-    effects: (now: Snapshot) => deletions(now, kind).flatMap((each) => membershipEffects(now, each)),
+    effects: (now: Snapshot) => membershipsOf(now, kind),
   })),
   {
     types: ['listener.delete', 'listener.create'],
-    effects: (now) => listenerDeletions(now).flatMap((each) => membershipEffects(now, each)),
+    effects: (now) =>
+      listenerDeletions(now)
+        .flatMap((each) => membershipEffects(now, each))
+        .map((audited) => withParts(now, audited)),
   },
 ];

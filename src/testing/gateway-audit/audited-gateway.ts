@@ -3,6 +3,9 @@
  */
 import {
   createAdmin,
+  EffectRefusedError,
+  ReportError,
+  resolveLink,
   systemClock,
   type Admin,
   type GatewayPort,
@@ -11,6 +14,7 @@ import {
   type Service,
   type Session,
   type Snapshot,
+  type Transition,
 } from '../../index.ts';
 
 /**
@@ -50,8 +54,9 @@ export interface GatewayAuditOptions<Gateway extends AuditedGateway> {
    */
   readonly connect?: (service: Service, gateway: Gateway) => Promise<AuditClient>;
   /**
-   * Puts an obstacle in the way of the start of a stopped service, for example takes its port. Resolves to the function
-   * that removes the obstacle.
+   * Puts an obstacle in the way of the start of a stopped service, for example takes its port. The service has its last
+   * listener alone, so that the start fails after it has opened the others. Resolves to the function that removes the
+   * obstacle.
    *
    * With this function an audit looks whether a gateway that goes on trying answers `in-place`. A gateway that tries
    * again should do so several times a second.
@@ -64,6 +69,11 @@ export interface GatewayAuditOptions<Gateway extends AuditedGateway> {
    * within an interval of the monitor and a second.
    */
   readonly interrupt?: (server: Server, gateway: Gateway) => Promise<() => Promise<void>>;
+  /**
+   * What `supports` of the gateway lists. The list of audits is made before a gateway is opened, and has no audit of
+   * what the gateway cannot do. Nothing if left out, as in a port. An audit rejects if the gateway lists others.
+   */
+  readonly supports?: GatewayPort['supports'];
 }
 
 /** How a host opens a gateway and connects clients. @internal */
@@ -76,15 +86,22 @@ export interface Host<Gateway extends AuditedGateway> extends GatewayAuditOption
 /** An opened gateway with its interface and its clients. @internal */
 export interface OpenedGateway {
   readonly admin: Admin;
+  /**
+   * Executes a command on the interface while the audit calls the port, so that the interface shows the change when the
+   * call is done. Drops the command if the call rejects, and rejects with the same error.
+   */
+  readonly during: (transition: Transition, call: () => Promise<void>) => Promise<void>;
+  /** The reports that the interface has refused up to now, as errors. */
+  readonly faults: readonly ReportError[];
   readonly gateway: GatewayPort;
   /** Left out if the host connects no clients. */
   readonly clients?: Clients;
   /** All reports of the gateway up to now, in their order. */
   readonly reports: readonly HostReport[];
-  /** Obstructs the start of a service; `undefined` if the host cannot. */
-  readonly obstruct: ((service: Service) => Promise<() => Promise<void>>) | undefined;
-  /** Takes a server away; `undefined` if the host cannot. */
-  readonly interrupt: ((server: Server) => Promise<() => Promise<void>>) | undefined;
+  /** Obstructs the start of a service. */
+  readonly obstruct: (service: Service) => Promise<() => Promise<void>>;
+  /** Takes a server away. */
+  readonly interrupt: (server: Server) => Promise<() => Promise<void>>;
 }
 
 /** What tells a session from every other one. @internal */
@@ -113,6 +130,11 @@ export const patienceMs = 1000;
 /** The pause between two looks. @internal */
 export const pauseMs = 10;
 
+/** The time that a call of the host may take: less than the usual time limit of a test. */
+const longestCallMs = 4000;
+/** The time for a gateway to open or to end. */
+const longestOpeningMs = 5000;
+
 /**
  * The time in which a gateway does what it must not do, and in which clients see the end of their connections if no
  * other client can connect meanwhile.
@@ -120,6 +142,14 @@ export const pauseMs = 10;
  * @internal
  */
 export const restMs = 100;
+
+/** The servers that the links of a setting name. @internal */
+export function linkedServers(snapshot: Snapshot, links: readonly string[]): readonly Server[] {
+  return links.flatMap((link) => {
+    const found = resolveLink(snapshot, link);
+    return found?.kind === 'server' ? [found.server] : [];
+  });
+}
 
 /** Whether a service or monitor is started, and the gateway has not reported that it has failed. @internal */
 export function runs({ state, seen }: Pick<Service, 'state' | 'seen'>): boolean {
@@ -134,30 +164,113 @@ export function clientServices({ services }: Snapshot): readonly Service[] {
 
 /** Opens a gateway with its clients, and disposes of the gateway after the check. @internal */
 export async function withGateway<Gateway extends AuditedGateway>(
-  { snapshot, open, connect, obstruct, interrupt }: Host<Gateway>,
+  { snapshot, open, connect, obstruct, interrupt, supports = [] }: Host<Gateway>,
   check: (opened: OpenedGateway) => unknown,
 ): Promise<void> {
-  // The audit calls the port itself. The interface only settles what the port has applied.
-  const settled: GatewayPort = {
-    supports: ['create', 'delete', 'drain'],
-    apply: () => Promise.resolve(),
-    inspect: () => Promise.resolve('in-place'),
-  };
-  const admin = createAdmin({ snapshot, gateway: settled });
   const reports: HostReport[] = [];
-  const gateway = await open(watched(admin, reports));
+  const faults: ReportError[] = [];
+  const { admin, during } = createAuditAdmin(snapshot, faults);
+  const opening = open(watched(admin, reports));
+  const gateway = await timely(opening, 'the function that opens the gateway must resolve', longestOpeningMs);
+  const inTime =
+    <T>(what: string, call: ((thing: T, gateway: Gateway) => Promise<() => Promise<void>>) | undefined) =>
+    async (thing: T): Promise<() => Promise<void>> => {
+      if (call === undefined) throw new TypeError(`There is no function ${what}`);
+      const end = await timely(call(thing, gateway), `the option ${what} must resolve`);
+      return () => timely(end(), `the function that ${what} has resolved to must resolve`);
+    };
   try {
+    assertSupports(gateway, supports);
     await check({
-      admin,
-      gateway,
-      reports,
-      ...(connect === undefined ? {} : { clients: await connectClients(admin, gateway, connect) }),
-      obstruct: obstruct && ((service) => obstruct(service, gateway)),
-      interrupt: interrupt && ((server) => interrupt(server, gateway)),
+      ...{ admin, during, gateway, reports, faults },
+      ...(connect === undefined ? {} : { clients: await connectClients(admin, gateway, connect, faults) }),
+      obstruct: inTime('obstruct', obstruct),
+      interrupt: inTime('interrupt', interrupt),
     });
   } finally {
-    await gateway[Symbol.asyncDispose]?.();
+    const ended = Promise.resolve(gateway[Symbol.asyncDispose]?.());
+    await timely(ended, 'Symbol.asyncDispose of the gateway must resolve', longestOpeningMs);
     await admin.close();
+  }
+}
+
+/** The interface of an audit. The audit calls the port itself; the port of the interface is that call. */
+function createAuditAdmin(
+  snapshot: Snapshot,
+  faults: ReportError[],
+): Pick<OpenedGateway, 'admin' | 'during'> {
+  let apply = (): Promise<void> => Promise.resolve();
+  const admin = createAdmin({
+    snapshot,
+    gateway: {
+      supports: ['create', 'delete', 'drain'],
+      apply: () => apply(),
+      inspect: () => Promise.resolve('in-place'),
+    },
+    // The audit gives up long before.
+    limits: { effectDeadlineMs: 3_600_000 },
+    observe: {
+      onError: (error) => {
+        if (error instanceof ReportError) faults.push(error);
+      },
+    },
+  });
+  const during = async (transition: Transition, call: () => Promise<void>): Promise<void> => {
+    let called: Promise<void> | undefined;
+    apply = () => {
+      apply = () => Promise.resolve();
+      called = call();
+      // Whatever the error, this ends the command without a change.
+      return called.catch(() => Promise.reject(new EffectRefusedError('The call of the audit has failed.')));
+    };
+    const execution = await admin.execute(transition);
+    apply = () => Promise.resolve();
+    await (called ?? call());
+    if (execution.outcome === 'refused')
+      throw new Error(
+        `the interface must take what the audit applies, but refused: ${execution.problem.detail}`,
+      );
+  };
+  return { admin, during };
+}
+
+/** The audits were chosen before the gateway was opened. */
+function assertSupports(
+  { supports: listed = [] }: GatewayPort,
+  expected: NonNullable<GatewayPort['supports']>,
+): void {
+  const [own, given] = [listed, expected].map((words) => JSON.stringify([...new Set(words)].toSorted()));
+  if (own !== given)
+    throw new Error(
+      `supports of the gateway is ${String(own)}, but the audits were chosen for ${String(given)}. Give gatewayAudits the option supports: ${String(own)}`,
+    );
+}
+
+/** The error of a call that has not settled in time. No outcome of the call. @internal */
+export class BrokenRuleError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'BrokenRuleError';
+  }
+}
+
+/**
+ * Waits for a promise of the host, and no longer than a time. Counts the pauses: on a busy machine, they take longer,
+ * and so does the host.
+ *
+ * @throws BrokenRuleError with the rule if the promise has not settled by then
+ * @internal
+ */
+export async function timely<T>(work: Promise<T>, rule: string, mostMs = longestCallMs): Promise<T> {
+  const settled = new AbortController();
+  const late = async (): Promise<never> => {
+    for (let waited = 0; waited < mostMs; waited += restMs) await systemClock.sleep(restMs, settled.signal);
+    throw new BrokenRuleError(`${rule}, but has not within ${String(mostMs)} ms`);
+  };
+  try {
+    return await Promise.race([work, late()]);
+  } finally {
+    settled.abort();
   }
 }
 
@@ -176,15 +289,18 @@ async function connectClients<Gateway extends AuditedGateway>(
   admin: Admin,
   gateway: Gateway,
   connect: NonNullable<GatewayAuditOptions<Gateway>['connect']>,
+  faults: readonly ReportError[],
 ): Promise<Clients> {
   const connectTo = async (service: Service): Promise<ConnectedClient> => {
     const before = [...admin.snapshot.sessions];
-    const client = await connect(service, gateway);
+    const client = await timely(connect(service, gateway), 'the option connect must resolve or reject');
     const session = await eventually(() =>
       [...admin.snapshot.sessions].find((each) => !before.some((old) => isSame(old, each))),
     );
     if (session !== undefined) return { client, service, id: session.id, connected: session.connected };
-    throw new Error(`the gateway must report the session of a client that connects to ${service.name}`);
+    throw new Error(
+      `the gateway must report the session of a client that connects to ${service.name} within a second${hintOf(faults)}`,
+    );
   };
   const all: ConnectedClient[] = [];
   for (const service of clientServices(admin.snapshot)) all.push(await connectTo(service));
@@ -231,6 +347,11 @@ export async function eventually<T>(look: () => T | undefined, mostMs = patience
     await systemClock.sleep(pauseMs);
   }
   return look();
+}
+
+/** What the interface has refused, as the end of a message. @internal */
+export function hintOf([fault]: readonly ReportError[]): string {
+  return fault === undefined ? '' : ` (the interface has refused a report: ${fault.message})`;
 }
 
 /** Whether two sessions are the same one. @internal */

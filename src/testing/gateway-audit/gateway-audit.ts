@@ -10,21 +10,28 @@ import {
   type Admin,
   type Effect,
   type GatewayDocument,
-  type GatewayPort,
   type HostReport,
   type Snapshot,
 } from '../../index.ts';
-import { auditedEffectsIn, isDrain, type AuditedEffect, type AuditedEffects } from './audited-effect.ts';
+import {
+  auditedEffectsIn,
+  auditedTypes,
+  isDrain,
+  type AuditedEffect,
+  type AuditedEffects,
+} from './audited-effect.ts';
 import {
   clientServices,
   eventually,
+  hintOf,
   withGateway,
   type AuditedGateway,
   type GatewayAuditOptions,
   type Host,
+  type OpenedGateway,
 } from './audited-gateway.ts';
-import { callsFor } from './call.ts';
-import { clientLaws, laws, startLaws, type Law } from './law.ts';
+import { callsFor, type Calls } from './call.ts';
+import { laws, type Law, type Need } from './law.ts';
 import { reportLaws } from './report-law.ts';
 
 /**
@@ -42,19 +49,33 @@ export interface GatewayAudit {
 }
 
 /**
+ * The audits of a gateway port.
+ *
+ * @beta
+ */
+export interface GatewayAudits extends ReadonlyArray<GatewayAudit> {
+  /**
+   * The audits that are not in the list, each with what is missing: an option, a word of `supports`, or something in
+   * the document. A type of effects of which the document has nothing is listed without a requirement.
+   */
+  readonly leftOut: readonly { readonly id: string; readonly why: string }[];
+}
+
+/**
  * Creates the audits of a gateway port.
  *
  * The audits call the port with the effects of transitions on the document. The effects start and stop services and
  * monitors, change settings (a limit of a service, the maintenance of a server, the interval of a monitor, the value of
  * a parameter), close sessions and connections, flush the logs, and delete and create what is not in use: a stopped
  * service or monitor, a server or filter that no list names, the first listener of each service. Give a document with
- * at least two resources of every kind, one of them not in use: a kind that the document lacks is not audited. A
- * gateway whose `supports` does not list both `create` and `delete` is not asked for either. A gateway that lists
- * `drain` is asked to drain the first server that a started service lists, and the first stopped service.
+ * at least two resources of every kind, one of them not in use, and two listeners to a stopped service. Only with
+ * `create` and `delete` in `supports` is anything created and deleted. With `drain`, the first server that a started
+ * service lists is drained, and the first stopped service. The member `leftOut` of the list says what is not audited,
+ * and why.
  *
- * Each audit has an interface of its own, over the document. When the port has applied an effect, the interface settles
- * the effect. So a port may read settings from `admin.snapshot` at each use. The port gets effects from the audit
- * alone: a command on that interface does not reach the port.
+ * Each audit has an interface of its own, over the document. The port applies an effect while the interface has the
+ * command in flight. So a port may read settings from `admin.snapshot` at each use. The port gets effects from the
+ * audit alone: a command on that interface does not reach the port.
  *
  * With `connect`, the audits also look at the reports of the gateway, and each report may come a second late. A gateway
  * that lists `drain` must report each session that it has accepted before a stop is applied.
@@ -63,7 +84,7 @@ export interface GatewayAudit {
  * @param open - opens a gateway in that state, for the interface that it gets; called at least once for each audit
  * @param options - `connect`: connects a client, to audit how the port closes sessions and connections; `obstruct`:
  *   lets the start of a service fail, to audit what `inspect` answers while the gateway tries again; `interrupt`: takes
- *   a server away, to audit what the gateway reports of it
+ *   a server away, to audit what the gateway reports of it; `supports`: what `supports` of the gateway lists
  * @returns the audits, which may run in any order
  * @throws {@link InvalidDocumentError} if the document is invalid
  * @throws TypeError for an unknown option, and for something that is no function
@@ -75,9 +96,11 @@ export interface GatewayAudit {
  *
  * const document = { services: [{ name: 'Sales', router: 'readconnroute' }] };
  * const snapshot = createSnapshot(document);
- * const audits = gatewayAudits(document, async () => createScriptedGateway({ snapshot }));
+ * const { supports } = createScriptedGateway({ snapshot });
+ * const audits = gatewayAudits(document, async () => createScriptedGateway({ snapshot }), { supports });
  * audits[0]?.id; // => 'service.stop/before'
  * audits[0]?.name; // => 'service.stop is not in place before apply, however often inspect is called'
+ * audits.leftOut[0]; // => { id: 'service.stop/sessions', why: 'it needs the option connect' }
  * for (const audit of audits) await audit.run();
  * ```
  *
@@ -87,45 +110,124 @@ export function gatewayAudits<Gateway extends AuditedGateway>(
   document: GatewayDocument,
   open: (admin: Admin) => Promise<Gateway>,
   options: GatewayAuditOptions<Gateway> = {},
-): readonly GatewayAudit[] {
-  assertMembers(options, ['connect', 'obstruct', 'interrupt'], 'option of gatewayAudits');
-  const { connect, obstruct, interrupt } = options;
+): GatewayAudits {
+  assertMembers(options, [...means, 'supports'], 'option of gatewayAudits');
   assertFunction('open', open);
-  if (connect !== undefined) assertFunction('connect', connect);
-  if (obstruct !== undefined) assertFunction('obstruct', obstruct);
-  if (interrupt !== undefined) assertFunction('interrupt', interrupt);
+  for (const name of means) if (options[name] !== undefined) assertFunction(name, options[name]);
   const host = { ...options, snapshot: createSnapshot(document), open };
-  const hasClients = connect !== undefined;
-  const required = [...laws, ...(obstruct === undefined ? [] : startLaws), ...(hasClients ? clientLaws : [])];
-  const all = auditedEffectsIn(hasClients ? withClients(host.snapshot) : host.snapshot);
-  const types = [...new Set(all().map(({ effect }) => effect.type))];
-  const effectAudits = types.flatMap((type) =>
-    required
-      .filter((law) => coveredBy(law, type, all).length > 0)
-      .map((law) => ({
+  const all: readonly Candidate[] = [...effectAudits(host), unknownAudit(host), ...reportAudits(host)];
+  const audits = all.flatMap(({ why, ...audit }) => (why === undefined ? [audit] : []));
+  const leftOut = all.flatMap(({ id, why }) => (why === undefined ? [] : [{ id, why }]));
+  return Object.assign(audits, { leftOut: [...leftOut, ...missingInDocument(all)] });
+}
+
+/** The options with which an audit does something to the gateway. */
+const means = ['connect', 'obstruct', 'interrupt'] as const satisfies readonly Need[];
+
+/** An audit, and why it is left out. */
+interface Candidate extends GatewayAudit {
+  readonly why?: string;
+}
+
+function effectAudits<Gateway extends AuditedGateway>(host: Host<Gateway>): readonly Candidate[] {
+  const { snapshot, connect } = host;
+  const [withSessions, own] = [withClients(snapshot), snapshot].map((each) => auditedEffectsIn(each));
+  if (withSessions === undefined || own === undefined) return [];
+  const usual = connect === undefined ? own : withSessions;
+  const types = [...new Set(withSessions().map(({ effect }) => effect.type))];
+  return types.flatMap((type) =>
+    laws.flatMap((law): readonly Candidate[] => {
+      const covered = coveredBy(law, type, withSessions);
+      const missing = coveredBy(law, type, usual).map((audited) => missingNeed(host, law, audited));
+      if (covered.length === 0) return [];
+      const audit = {
         id: `${type}/${law.id}`,
         name: `${type} ${law.name}`,
         run: () => runAudit(host, type, law),
-      })),
+      };
+      if (missing.includes(undefined)) return [audit];
+      return [{ ...audit, why: whyNot(missing[0] ?? 'connect') }];
+    }),
   );
-  return [...effectAudits, ...reportAudits(host)];
+}
+
+/** What a host lacks for a check of an effect. What is created is deleted first, and the reverse. */
+function missingNeed<Gateway extends AuditedGateway>(
+  host: Host<Gateway>,
+  { needs = [] }: Pick<Law, 'needs'>,
+  { effect }: AuditedEffect,
+): Need | undefined {
+  const isMembership = !isDrain(effect) && 'from' in effect !== 'to' in effect;
+  const own: readonly Need[] = isDrain(effect) ? ['drain'] : isMembership ? ['create', 'delete'] : [];
+  return [...needs, ...own].find((need) => !has(host, need));
+}
+
+function has<Gateway extends AuditedGateway>(
+  { supports = [], ...options }: Host<Gateway>,
+  need: Need,
+): boolean {
+  return isMeans(need) ? options[need] !== undefined : supports.includes(need);
+}
+
+function whyNot(need: Need): string {
+  return isMeans(need) ? `it needs the option ${need}` : `supports does not list ${need}`;
+}
+
+function isMeans(need: Need): need is (typeof means)[number] {
+  return means.some((each) => each === need);
+}
+
+/** The types of effects, and the laws, for which the document lacks something. */
+function missingInDocument(all: readonly Candidate[]): GatewayAudits['leftOut'] {
+  const isMissing = (id: string): boolean => !all.some((each) => `${each.id}/`.startsWith(`${id}/`));
+  const types = auditedTypes().filter(isMissing);
+  const unmet = laws.flatMap(({ id, wants }) => {
+    if (wants === undefined || types.includes(wants.type) || !isMissing(`${wants.type}/${id}`)) return [];
+    return [{ id: `${wants.type}/${id}`, why: `the document has no ${wants.what}` }];
+  });
+  return [...unmet, ...types.map((id) => ({ id, why: 'the document has nothing for it' }))];
 }
 
 /** Why there is nothing to audit: what has failed to start takes no clients. */
-function nothingToAudit(type: Effect['type'], { services, monitors }: Snapshot): string {
+function nothingToAudit(type: Effect['type'], { admin, faults }: OpenedGateway): string {
+  const { services, monitors } = admin.snapshot;
   const failed = [...services, ...monitors].filter(({ seen }) => seen.state === 'failed');
   const why = failed.map(
     ({ name, seen: { state_reason: reason = 'it has given no reason' } }) => `${name} has failed: ${reason}`,
   );
   const hint =
     failed.length === 0 ? '' : ` (${why.join('; ')}. Is the gateway of the audit before still open?)`;
-  return `the gateway must report something to audit with ${type}, but reports nothing${hint}`;
+  return `the gateway must report something to audit with ${type}, but reports nothing${hint}${hintOf(faults)}`;
 }
 
-function reportAudits<Gateway extends AuditedGateway>(host: Host<Gateway>): readonly GatewayAudit[] {
+function reportAudits<Gateway extends AuditedGateway>(host: Host<Gateway>): readonly Candidate[] {
   return reportLaws
-    .filter(({ covers, needs }) => covers(host.snapshot) && host[needs ?? 'connect'] !== undefined)
-    .map(({ id, name, check }) => ({ id: `reports/${id}`, name, run: () => withGateway(host, check) }));
+    .filter(({ covers }) => covers(host.snapshot))
+    .map(({ id, name, needs = ['connect'], check }) => {
+      const missing = needs.find((need) => !has(host, need));
+      const audit = { id: `reports/${id}`, name, run: () => withGateway(host, check) };
+      return missing === undefined ? audit : { ...audit, why: whyNot(missing) };
+    });
+}
+
+/** A later version of the library can have further types of effects. */
+function unknownAudit<Gateway extends AuditedGateway>(host: Host<Gateway>): GatewayAudit {
+  const resource = '/services/no-such-service';
+  const effect = {
+    type: 'service.no_such_effect',
+    resource,
+    service: 'no-such-service',
+  } as unknown as Effect;
+  return {
+    id: 'unknown/refused',
+    name: 'an effect of a type that the gateway does not know is refused, and is not in place',
+    run: () =>
+      withGateway(host, async (opened) => {
+        const { expectRefusal, expect } = callsFor({ effect }, opened);
+        await expectRefusal(effect, 'because no gateway knows this type');
+        await expect(effect, 'not-in-place', 'because no gateway knows this type');
+      }),
+  };
 }
 
 function assertFunction(name: string, value: unknown): void {
@@ -147,29 +249,32 @@ async function runAudit<Gateway extends AuditedGateway>(
         const audited = covered[index];
         return audited && { all, audited, count: covered.length };
       });
-      if (found === undefined) throw new Error(nothingToAudit(type, opened.admin.snapshot));
+      if (found === undefined) throw new Error(nothingToAudit(type, opened));
       const { all, audited } = found;
       count = found.count;
-      const { supports = [] } = opened.gateway;
-      if (!isSupported(audited, supports) || (law.needs && !supports.includes(law.needs))) return;
+      if (missingNeed(host, law, audited) !== undefined) return;
       const calls = callsFor(audited, opened);
+      const settings = law.asksSettings === true ? await settingsNow(audited, calls) : [];
       if (audited.first !== undefined) {
         await calls.apply(audited.first);
         await calls.expect(audited.first, 'in-place', 'after apply');
       }
-      await law.check(audited, calls, (only) => all(only).filter((each) => isSupported(each, supports)));
+      const { length } = opened.faults;
+      await law.check({ ...audited, settings }, calls, (only) =>
+        all(only).filter((each) => missingNeed(host, {}, each) === undefined),
+      );
+      const fault = opened.faults.slice(length);
+      if (fault.length > 0) throw new Error(`the interface must take every report${hintOf(fault)}`);
     });
     index += 1;
   }
 }
 
-/**
- * Whether the gateway says that it can do what an audit asks for. What is created is deleted first, and the reverse.
- */
-function isSupported({ effect }: AuditedEffect, supports: NonNullable<GatewayPort['supports']>): boolean {
-  if (isDrain(effect)) return supports.includes('drain');
-  const isMembership = 'from' in effect !== 'to' in effect;
-  return !isMembership || (supports.includes('create') && supports.includes('delete'));
+/** The settings that the gateway has before anything is changed. A gateway need not have each of them. */
+async function settingsNow({ settings = [] }: AuditedEffect, { look }: Calls): Promise<readonly Effect[]> {
+  const seen = [];
+  for (const each of settings) if ((await look(each)) === 'in-place') seen.push(each);
+  return seen;
 }
 
 function coveredBy({ covers }: Law, type: Effect['type'], all: AuditedEffects): readonly AuditedEffect[] {

@@ -3,7 +3,6 @@
  */
 import {
   nameKey,
-  resolveLink,
   systemClock,
   type HostReport,
   type Monitor,
@@ -14,22 +13,25 @@ import {
   clientServices,
   eventually,
   expectReported,
+  hintOf,
   isSame,
   isShown,
+  linkedServers,
   patienceMs,
   restMs,
   runs,
   type ConnectedClient,
   type OpenedGateway,
 } from './audited-gateway.ts';
+import type { Need } from './law.ts';
 
 /** One row of the table of audits of reports. @internal */
 export interface ReportLaw {
   readonly id: string;
   /** The requirement, in a sentence. */
   readonly name: string;
-  /** The option without which nothing is audited; `connect` if left out. */
-  readonly needs?: 'interrupt';
+  /** The options and the words of `supports` without which nothing is audited; `connect` if left out. */
+  readonly needs?: readonly Need[];
   /** Whether the document has something to audit. */
   readonly covers: (snapshot: Snapshot) => boolean;
   /** Throws or rejects if the gateway does not meet the requirement. */
@@ -44,6 +46,29 @@ export const reportLaws: readonly ReportLaw[] = [
     covers: hasClients,
     check({ admin, clients }) {
       for (const client of clients?.all ?? []) expectService(admin.snapshot, client);
+    },
+  },
+  {
+    id: 'taken',
+    name: 'the interface takes every report',
+    covers: hasClients,
+    async check({ faults }) {
+      await systemClock.sleep(restMs);
+      if (faults.length > 0) throw new Error(`the interface must take every report${hintOf(faults)}`);
+    },
+  },
+  {
+    id: 'time',
+    name: 'the connect time of a session is when its client has connected',
+    covers: hasClients,
+    check({ clients }) {
+      for (const { id, connected } of clients?.all ?? []) {
+        const awayMs = Math.abs(systemClock.now() - connected);
+        if (awayMs > longestAwayMs)
+          throw new Error(
+            `the gateway must report as connect time of session ${String(id)} when its client has connected, in milliseconds since 1970-01-01T00:00:00Z, not ${String(connected)}`,
+          );
+      }
     },
   },
   {
@@ -73,7 +98,7 @@ export const reportLaws: readonly ReportLaw[] = [
   {
     id: 'lost',
     name: 'a server that goes away is reported, and reported again when it is back',
-    needs: 'interrupt',
+    needs: ['interrupt'],
     covers: (snapshot) => monitoredServers(snapshot).length > 0,
     async check({ admin, interrupt }) {
       for (const { monitor, server } of monitoredServers(admin.snapshot)) {
@@ -83,9 +108,9 @@ export const reportLaws: readonly ReportLaw[] = [
         const becomes = (expected: boolean): Promise<true | undefined> =>
           eventually(() => (isUp() === expected ? true : undefined), mostMs);
         if ((await becomes(true)) === undefined) continue;
-        const restore = await interrupt?.(server);
+        const restore = await interrupt(server);
         const isNoticed = await becomes(false);
-        await restore?.();
+        await restore();
         const rule = `the gateway must report ${server.name} within ${String(mostMs)} ms`;
         if (isNoticed === undefined) throw new Error(`${rule} when it is gone`);
         if ((await becomes(true)) === undefined) throw new Error(`${rule} when it is back`);
@@ -95,9 +120,9 @@ export const reportLaws: readonly ReportLaw[] = [
   {
     id: 'complete',
     name: 'a gateway that can drain reports sessions.complete within a second after its start, and all open sessions before that',
+    needs: ['connect', 'drain'],
     covers: hasClients,
-    async check({ gateway: { supports = [] }, reports, clients }) {
-      if (!supports.includes('drain')) return;
+    async check({ reports, clients }) {
       const isComplete = ({ type }: HostReport): boolean => type === 'sessions.complete';
       if ((await eventually(() => reports.find(isComplete))) === undefined)
         throw new Error('the gateway must report sessions.complete within a second after its start');
@@ -131,6 +156,17 @@ export const reportLaws: readonly ReportLaw[] = [
     },
   },
   {
+    id: 'figures',
+    name: 'telemetry.threads and telemetry.tasks, if the gateway has them, answer at once',
+    needs: [],
+    covers: () => true,
+    check({ gateway: { telemetry } }) {
+      const [threads, tasks] = [telemetry?.threads?.(), telemetry?.tasks?.()];
+      if (threads !== undefined) expectList('telemetry.threads().threads', threads.threads);
+      if (tasks !== undefined) expectList('telemetry.tasks()', tasks);
+    },
+  },
+  {
     id: 'statistics',
     name: 'telemetry.statistics, if the gateway has it, knows each connection',
     covers: hasClients,
@@ -148,6 +184,9 @@ export const reportLaws: readonly ReportLaw[] = [
   },
 ];
 
+/** How far the clocks of a gateway and of its interface may be apart. */
+const longestAwayMs = 60_000;
+
 /** The time in which an idle time becomes more than 0. Most gateways count seconds. */
 const silenceMs = 3000;
 
@@ -156,6 +195,11 @@ function expectFigure(reader: string, what: string, figure: unknown): void {
   throw new Error(
     `${reader} must know ${what}, whose client is connected, but answers ${String(figure)}. A reader gets the id.`,
   );
+}
+
+function expectList(what: string, figures: unknown): void {
+  if (Array.isArray(figures)) return;
+  throw new Error(`${what} must be a list at once, but is ${String(figures)}. A reader is synchronous.`);
 }
 
 function hasClients(snapshot: Snapshot): boolean {
@@ -191,9 +235,6 @@ function monitoredServers(
 ): readonly { readonly monitor: Monitor; readonly server: Server }[] {
   const started = [...snapshot.monitors].filter(runs);
   return started.flatMap((monitor) =>
-    monitor.settings.servers.flatMap((link) => {
-      const found = resolveLink(snapshot, link);
-      return found?.kind === 'server' ? [{ monitor, server: found.server }] : [];
-    }),
+    linkedServers(snapshot, monitor.settings.servers).map((server) => ({ monitor, server })),
   );
 }

@@ -152,9 +152,18 @@ function configurationOf({ settings, listeners }: ScriptedThing): Json {
 /** The row of an effect in the table of effects. @internal */
 export function rowOf({ type }: Effect): EffectRow<Effect> {
   const [, verb = ''] = type.split('.');
+  const name = Object.hasOwn(rows, type) ? type : verb;
   // The row takes effects of this type. The compiler cannot derive that from the name.
-  return rows[(type in rows ? type : verb) as keyof EffectRows] as EffectRow<Effect>;
+  return Object.hasOwn(rows, name) ? (rows[name as keyof EffectRows] as EffectRow<Effect>) : unknownRow;
 }
+
+/** A later version of the library can have further types. */
+const unknownRow: EffectRow<Effect> = {
+  change(_gateway, { type }) {
+    throw new EffectRefusedError(`The gateway cannot do ${type}.`);
+  },
+  isSo: () => false,
+};
 
 /** Where the resource of an effect is: the effect `service.stop` has the key of the service as `service`. */
 function placeOf(effect: Effect): readonly [collection: Collection, key: string] {

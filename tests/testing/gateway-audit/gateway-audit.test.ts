@@ -5,22 +5,29 @@ import {
   InvalidDocumentError,
   isUpdateInPlace,
   nameKey,
+  stopService,
   type Admin,
+  type Drain,
   type Effect,
   type EffectContext,
+  type EffectOf,
   type GatewayDocument,
   type GatewayPort,
   type HostReport,
   type ServerStatusWord,
   type Service,
   type Telemetry,
+  type Transition,
 } from 'gateway-admin-core';
+import { keyOf } from 'gateway-admin-core/gateway-port';
 import {
   createScriptedGateway,
   createVirtualClock,
   gatewayAudits,
   type AuditClient,
+  type AuditedGateway,
   type GatewayAudit,
+  type GatewayAudits,
   type InspectWay,
   type ScriptedGateway,
 } from 'gateway-admin-core/testing';
@@ -29,17 +36,29 @@ import { sampleDocument } from '../../support/document.ts';
 import { effectTypes } from '../../support/effect-type.ts';
 import { openedSession } from '../../support/opened-session.ts';
 
+function listener(name: string, port: number) {
+  return { name, protocol: 'pg', address: '::1', port };
+}
+
 /**
  * The sample, where every filter with a parameter that may be changed has two of them, and a stopped service that
- * nobody uses has a listener.
+ * nobody uses has a limit and two listeners. Every monitor has servers.
  */
 const document: GatewayDocument = {
   ...sampleDocument,
   services: (sampleDocument.services ?? []).map((service) =>
     ['Spare Service', 'Bare Service'].includes(service.name)
-      ? { ...service, listeners: [{ name: 'Spare', protocol: 'pg', address: '::1', port: 4100 }] }
+      ? {
+          ...service,
+          max_connection: 7,
+          listeners: ['Spare', 'Extra'].map((name, at) => listener(name, 4100 + at)),
+        }
       : service,
   ),
+  monitors: (sampleDocument.monitors ?? []).map((monitor) => ({
+    servers: ['/servers/db-serv-3'],
+    ...monitor,
+  })),
   filters: (sampleDocument.filters ?? []).map((filter) => {
     const { parameters } = filter;
     return parameters === undefined
@@ -50,8 +69,11 @@ const document: GatewayDocument = {
 const snapshot = createSnapshot(document);
 
 function opened(): ScriptedGateway {
-  return createScriptedGateway({ snapshot, clock: createVirtualClock() });
+  return createScriptedGateway({ snapshot, clock: createVirtualClock(Date.now()) });
 }
+
+/** What the scripted gateway can do. */
+const able = ['create', 'delete', 'drain'] as const;
 
 /** A scripted gateway behind a port, and how the gateway reports. */
 interface Opened extends GatewayPort {
@@ -59,24 +81,47 @@ interface Opened extends GatewayPort {
   readonly report: (this: void, reports: readonly HostReport[]) => void;
   /** Whether a server drains, for the gateway. */
   readonly isDraining: (this: void, server: string) => boolean;
+  /** The limit of the sessions of a service, for the gateway; 0 for none. */
+  readonly limitOf: (this: void, service: string) => number;
 }
 
 type Breaks = (gateway: ScriptedGateway, admin: Admin) => Partial<Opened>;
 
-function auditsOf(breaks: Breaks = () => ({})): readonly GatewayAudit[] {
+function auditsOf(
+  breaks: Breaks = () => ({}),
+  supports: NonNullable<GatewayPort['supports']> = able,
+): GatewayAudits {
   const open = (admin: Admin): Promise<Opened> => {
     const gateway = opened();
     const port = { ...gateway, gateway, ...ways(gateway, admin), ...breaks(gateway, admin) };
     port.report([...gateway.statusReports(), { type: 'sessions.complete' }]);
-    return Promise.resolve(port);
+    return Promise.resolve({ ...port, apply: withReports(port) });
   };
   return gatewayAudits(document, open, {
     connect: async (service, port) => Promise.resolve(connect(service, port)),
-    obstruct: ({ key }, { gateway }) => Promise.resolve(obstruct(key, gateway)),
+    obstruct: ({ key }, port) => Promise.resolve(obstruct(key, port)),
+    supports,
   });
 }
 
-function ways(gateway: ScriptedGateway, admin: Admin): Pick<Opened, 'report' | 'isDraining'> {
+/** Reports the ends of what an effect has closed, and what a monitor that starts finds. */
+function withReports({ apply, gateway, report }: Opened): GatewayPort['apply'] {
+  return async (effect, context) => {
+    const before = gateway.state.sessions;
+    await apply(effect, context);
+    const now = gateway.state.sessions;
+    for (const [id, { connected, connections }] of Object.entries(before)) {
+      const about = { session: Number(id), connected };
+      if (now[id] === undefined) report([{ type: 'session.closed', id: Number(id), connected }]);
+      for (const each of Object.keys(connections))
+        if (now[id] !== undefined && now[id].connections[each] === undefined)
+          report([{ type: 'connection.closed', ...about, id: Number(each) }]);
+    }
+    if (effect.type === 'monitor.start') report(gateway.statusReports());
+  };
+}
+
+function ways(gateway: ScriptedGateway, admin: Admin): Pick<Opened, 'report' | 'isDraining' | 'limitOf'> {
   return {
     report(reports) {
       admin.report(reports);
@@ -85,17 +130,21 @@ function ways(gateway: ScriptedGateway, admin: Admin): Pick<Opened, 'report' | '
       const { drain, status } = gateway.state.servers[server]?.settings ?? {};
       return drain !== undefined || JSON.stringify(status).includes('maintenance');
     },
+    limitOf: (service) => Number(gateway.state.services[service]?.settings['max_connection'] ?? 0),
   };
 }
 
 /** The next start of a service fails, and the gateway tries again until the obstacle is removed. */
-function obstruct(service: string, { will, failService, recoverService }: ScriptedGateway) {
+function obstruct(service: string, { gateway: { will, failService, recoverService }, report }: Opened) {
   will((_effect, _context, perform) => {
     perform();
-    failService(service);
+    report(failService(service));
     return Promise.reject(new Error('The port is taken'));
   });
-  return (): Promise<void> => Promise.resolve(void recoverService(service));
+  return (): Promise<void> => {
+    report(recoverService(service));
+    return Promise.resolve();
+  };
 }
 
 /**
@@ -104,12 +153,14 @@ function obstruct(service: string, { will, failService, recoverService }: Script
  */
 function connect(
   { key, listeners, settings: { servers } }: Service,
-  { gateway, report, isDraining }: Opened,
+  { gateway, report, isDraining, limitOf }: Opened,
 ): AuditClient {
   const present = gateway.state.services[key]?.listeners ?? {};
+  const open = Object.values(gateway.state.sessions).filter(({ service }) => service === key);
+  if (limitOf(key) > 0 && open.length >= limitOf(key)) throw new Error(`${key} has all its sessions`);
   if (listeners.length > 0 && !listeners.some(({ name }) => nameKey(name) in present))
     throw new Error(`Nothing listens for ${key}`);
-  const server = servers.map(keyOfLink).find((each) => !isDraining(each));
+  const server = servers.map(keyOf).find((each) => !isDraining(each));
   if (servers.length > 0 && server === undefined) throw new Error(`No server takes sessions of ${key}`);
   const [opening] = gateway.openSession(key).slice(-1);
   if (opening?.type !== 'session.opened') throw new Error(`No session opened on ${key}`);
@@ -122,10 +173,6 @@ function connect(
       report(gateway.closeSession(id));
     },
   };
-}
-
-function keyOfLink(link: string): string {
-  return nameKey(link.replace('/servers/', ''));
 }
 
 const audits = auditsOf();
@@ -163,30 +210,32 @@ function begun<T>(run: () => Promise<T>): () => Promise<T> {
 describe('the audits', () => {
   it('have ids that stay', () => {
     const usual = 'before after again undo others abort final';
-    const update = 'before after again undo others later abort final unsupported';
+    const running = 'before after again undo others abort final missing';
+    const update = 'before after again undo others later abort final missing unsupported sessions';
     const laws: Readonly<Record<string, string>> = {
-      'service.stop': `${usual} sessions accepted`,
-      'service.start': `${usual} retry whole`,
-      'monitor.stop': `${usual} silent`,
-      'monitor.start': usual,
-      'service.update': update,
-      'server.update': `${update} drain maintenance`,
+      'service.stop': `${running} sessions accepted entry`,
+      'service.start': `${running} retry whole sessions entry`,
+      'monitor.stop': `${running} sessions silent`,
+      'monitor.start': `${running} sessions probes`,
+      'service.update': `${update} limit`,
+      'server.update': `${update} drain deadline maintenance`,
       'monitor.update': update,
       'filter.update': update,
-      'sessions.close': 'before after again others gone only abort final clients',
-      'connections.close': 'before after again others gone moved only abort final clients',
-      'logs.flush': 'after again others abort final',
-      'service.delete': usual,
-      'service.create': `${usual} start`,
+      'sessions.close': 'before after again others gone only abort final partly clients',
+      'connections.close': 'before after again others gone moved only abort final partly clients',
+      'logs.flush': 'after again others abort final sessions',
+      'service.delete': `${usual} used`,
+      'service.create': `${usual} settings defined start`,
       'server.delete': usual,
-      'server.create': `${usual} settings`,
+      'server.create': `${usual} settings defined`,
       'monitor.delete': usual,
-      'monitor.create': usual,
+      'monitor.create': `${usual} settings defined`,
       'filter.delete': usual,
-      'filter.create': usual,
+      'filter.create': `${usual} settings`,
       'listener.delete': `${usual} sessions entry`,
-      'listener.create': `${usual} defined entry`,
-      reports: 'service end status complete idle statistics',
+      'listener.create': `${usual} defined sessions entry`,
+      unknown: 'refused',
+      reports: 'service taken time end status complete idle figures statistics',
     };
     const expected = Object.entries(laws).flatMap(([type, of]) =>
       of.split(' ').map((law) => `${type}/${law}`),
@@ -202,14 +251,33 @@ describe('the audits', () => {
   it('are left out where the document has nothing for them', () => {
     const open = (): Promise<GatewayPort> => Promise.resolve(opened());
     const flushed = ['after', 'again', 'abort', 'final'].map((law) => `logs.flush/${law}`);
-    expect(gatewayAudits({}, open).map(({ id }) => id)).toEqual(flushed);
+    const empty = gatewayAudits({}, open);
+    const always = ['unknown/refused', 'reports/figures'];
+    expect(empty.map(({ id }) => id)).toEqual([...flushed, ...always]);
+    const why = 'the document has nothing for it';
+    const without = effectTypes.filter((type) => type !== 'logs.flush').map((id) => ({ id, why }));
+    expect(empty.leftOut).toHaveLength(without.length + 1);
+    expect(empty.leftOut).toEqual(
+      expect.arrayContaining([{ id: 'logs.flush/sessions', why: 'it needs the option connect' }, ...without]),
+    );
     const filters = [
       { name: 'Fixed', module: 'tee', parameters: { a: { value: 'b', configurable: false } } },
     ];
     const fixed = gatewayAudits({ filters }, open, {
       connect: () => Promise.reject(new Error('no service')),
+      supports: able,
     });
-    expect(typesOf(fixed)).toEqual(['logs.flush', 'filter.delete', 'filter.create']);
+    expect(typesOf(fixed)).toEqual(['logs.flush', 'filter.delete', 'filter.create', 'unknown', 'reports']);
+  });
+
+  it('are left out, with what the document lacks', () => {
+    const open = (): Promise<GatewayPort> => Promise.resolve(opened());
+    const small = {
+      services: [{ name: 'One', router: 'r', state: 'stopped', listeners: [listener('l', 1)] }],
+    } as const;
+    const { leftOut } = gatewayAudits(small, open);
+    const why = 'the document has no stopped service with two listeners';
+    expect(leftOut).toContainEqual({ id: 'service.start/whole', why });
   });
 
   it('need the report of each client that connects, and something to close', async () => {
@@ -218,7 +286,7 @@ describe('the audits', () => {
       return Promise.resolve({ ...gateway, gateway, ...ways(gateway, admin) });
     };
     const client = { isConnected: () => true, disconnect: () => undefined };
-    const silent = gatewayAudits(document, open, { connect: () => Promise.resolve(client) });
+    const silent = gatewayAudits(document, open, { connect: () => Promise.resolve(client), supports: able });
     await expect(auditNamed(silent, 'sessions.close/after').run()).rejects.toThrow(
       'the gateway must report the session of a client that connects to ',
     );
@@ -230,6 +298,7 @@ describe('the audits', () => {
         report([{ ...openedSession((id += 1)), service: name }]);
         return Promise.resolve(client);
       },
+      supports: able,
     });
     await expect(auditNamed(withoutConnection, 'connections.close/after').run()).rejects.toThrow(
       'the gateway must report something to audit with connections.close, but reports nothing',
@@ -264,7 +333,9 @@ describe('the audits', () => {
       );
     };
     for (const id of ['service.stop/before', 'logs.flush/abort'])
-      await expect(auditNamed(gatewayAudits(document, open), id).run()).rejects.toThrow('blind');
+      await expect(auditNamed(gatewayAudits(document, open, { supports: able }), id).run()).rejects.toThrow(
+        'blind',
+      );
     expect(log).toEqual(['open', 'dispose', 'open', 'dispose']);
   });
 
@@ -339,8 +410,8 @@ const broken: Readonly<Record<string, Breaking>> = {
     const done = new Set<string>();
     return {
       apply: async (effect, context) => {
-        if (effect.type === type && !done.has(keyOf(effect))) done.add(keyOf(effect));
-        else if (done.has(keyOf(effect))) return;
+        if (effect.type === type && !done.has(aspectOf(effect))) done.add(aspectOf(effect));
+        else if (done.has(aspectOf(effect))) return;
         await apply(effect, context);
       },
     };
@@ -391,13 +462,40 @@ const broken: Readonly<Record<string, Breaking>> = {
   abort: afterApply((_gateway, _effect, { signal }) => {
     if (signal.aborted) throw new EffectRefusedError('Too late.');
   }),
-  /** Looks at the name of a listener alone. */
+  /** Looks at the name alone. */
   defined: (gateway, type) => ({
-    inspect: only(type, gateway.inspect, (effect) => {
-      const { listeners = {} } = ('listener' in effect && gateway.state.services[effect.service]) || {};
-      const isThere = 'listener' in effect && Object.hasOwn(listeners, effect.listener);
-      return Promise.resolve(isThere ? 'in-place' : 'not-in-place');
-    }),
+    inspect: only(type, gateway.inspect, (effect) =>
+      Promise.resolve(isThere(gateway, effect) ? 'in-place' : 'not-in-place'),
+    ),
+  }),
+  /** Takes what it does not have for whatever it is asked about. */
+  missing: ({ inspect }, type) => ({
+    inspect: only(type, inspect, (effect, context) =>
+      effect.resource.includes('no-such') ? Promise.resolve('in-place') : inspect(effect, context),
+    ),
+  }),
+  /** Ends at the first session that is closed already. */
+  partly: insteadOfApply((gateway) => async (effect, context) => {
+    if (effect.type === 'sessions.close') {
+      const [first] = effect.sessions;
+      if (gateway.state.sessions[String(first?.id)] === undefined) return;
+    }
+    if (effect.type === 'connections.close') {
+      const [first] = effect.connections;
+      if (gateway.state.sessions[String(first?.session)] === undefined) return;
+    }
+    await gateway.apply(effect, context);
+  }),
+  /** Takes for deleted what clients use. */
+  used: insteadOfApply(
+    ({ apply }) =>
+      (effect, context) =>
+        apply(effect, context).catch(() => undefined),
+  ),
+  /** Takes effects that it does not know. */
+  refused: ({ apply }) => ({
+    apply: (effect, context) =>
+      effect.resource.includes('no-such') ? Promise.resolve() : apply(effect, context),
   }),
   /** Ignores a setting that it does not have. */
   unsupported: insteadOfApply(
@@ -405,24 +503,35 @@ const broken: Readonly<Record<string, Breaking>> = {
       (effect, context) =>
         apply(effect, context).catch(() => undefined),
   ),
-  /** Closes the sessions of a service that stops. */
-  sessions: afterApply((gateway, effect) => {
-    const service = 'service' in effect ? effect.service : '';
-    closeAll(gateway, (id) => gateway.state.sessions[String(id)]?.service === service);
+  /** Closes all sessions. */
+  sessions: afterApply((gateway) => {
+    closeAll(gateway, () => true);
   }),
   /** Does not wait for late reports before a stop. */
   accepted: (_gateway, _type, admin) => ({ report: laterAfterThree(admin) }),
   /** Gives sessions to any server. */
   drain: () => ({ isDraining: () => false }),
-  /** Says that the listener is as asked, and does nothing. */
-  entry: ({ apply, inspect }, type) => {
-    const asked: Effect[] = [];
-    return {
-      apply: only(type, apply, (effect) => Promise.resolve(void asked.push(effect))),
-      inspect: (effect, context) =>
-        asked.includes(effect) ? Promise.resolve('in-place') : inspect(effect, context),
-    };
-  },
+  /** Says that the listeners are as asked, and does nothing. */
+  entry: saying,
+  /** Says that the limit is as asked, and has none. */
+  limit: saying,
+  /** Probes its servers, and does not report what it finds. */
+  probes: (_gateway, _type, admin) => ({
+    report: (reports) => {
+      admin.report(reports.filter(({ type }) => type !== 'server.reported'));
+    },
+  }),
+  /** Closes the connections to a server at the end of its drain. */
+  deadline: afterApply((gateway, effect) => {
+    const { drain } = 'operations' in effect ? (effect.to as { readonly drain?: Drain }) : {};
+    if (drain?.until === undefined) return;
+    setTimeout(
+      () => {
+        closeAll(gateway, () => true);
+      },
+      Date.parse(drain.until) - Date.now(),
+    );
+  }),
   /** Starts a service with its creation. */
   start: afterApply(start),
   /** Refuses, and leaves what it has opened. */
@@ -441,12 +550,18 @@ const broken: Readonly<Record<string, Breaking>> = {
   maintenance: ({ state }) => ({
     isDraining: (server) => 'drain' in (state.servers[server]?.settings ?? {}),
   }),
-  /** Creates with a port of its own. */
-  settings: (gateway, type) => ({
-    apply: only(type, gateway.apply, (effect, context) =>
-      gateway.apply({ ...effect, to: { ...('to' in effect ? effect.to : {}), port: 1 } } as Effect, context),
-    ),
-  }),
+  /** Creates with a setting of its own. */
+  settings: (gateway, type) => {
+    const own = { service: { max_connection: 1 }, server: { port: 1 }, monitor: { monitor_interval: 1 } };
+    const { [type.replace('.create', '') as 'server']: members = { parameters: { own: { value: '1' } } } } =
+      own;
+    return {
+      apply: only(type, gateway.apply, (effect, context) => {
+        const to = { ...('to' in effect ? effect.to : {}), ...members };
+        return gateway.apply({ ...effect, to } as Effect, context);
+      }),
+    };
+  },
   /** Looks at the socket alone, which is closed until the next try. */
   retry: (gateway, type) => ({
     inspect: only(type, gateway.inspect, (effect) =>
@@ -460,6 +575,25 @@ const broken: Readonly<Record<string, Breaking>> = {
     throw new Error('given up');
   }),
 };
+
+/** Says that all is as asked, and does nothing. */
+function saying({ apply, inspect }: ScriptedGateway, type: string): Partial<Opened> {
+  const asked: Effect[] = [];
+  return {
+    apply: only(type, apply, (effect) => Promise.resolve(void asked.push(effect))),
+    inspect: (effect, context) =>
+      asked.includes(effect) ? Promise.resolve('in-place') : inspect(effect, context),
+  };
+}
+
+/** Whether a gateway has something of the name of what an effect creates. */
+function isThere({ state }: ScriptedGateway, effect: Effect): boolean {
+  if ('listener' in effect)
+    return Object.hasOwn(state.services[effect.service]?.listeners ?? {}, effect.listener);
+  const [kind = ''] = effect.type.split('.');
+  const { [kind as 'service']: key } = effect as EffectOf<'service.create'>;
+  return Object.hasOwn(state[`${kind as 'service'}s`], key);
+}
 
 const toStarted = { from: { state: 'stopped' }, to: { state: 'started' } } as const;
 const toStopped = { from: toStarted.to, to: toStarted.from };
@@ -513,7 +647,7 @@ function closeSessionsOf(gateway: ScriptedGateway, effect: Effect): void {
   closeAll(gateway, (id) => effect.connections.some(({ session }) => session === id));
 }
 
-function keyOf({ type, resource }: Effect): string {
+function aspectOf({ type, resource }: Effect): string {
   const [kind = ''] = type.split('.');
   return `${kind} ${type.endsWith('update') ? 'update' : 'run'} ${resource}`;
 }
@@ -548,8 +682,13 @@ function withServersOf({ sessions }: ScriptedGateway['state'], effect: Effect): 
 }
 
 const messages: Readonly<Record<string, RegExp>> = {
-  clients: /^the client of session/,
+  clients: /^the (?:client of|gateway must report the end of) session/,
   sessions: /^the client of session/,
+  deadline: /^the client of session \d+ must stay connected at the deadline of a drain/,
+  probes: /^the gateway must report the status of "[^"]+" within a second after monitor.start/,
+  limit: /^the gateway must take no client of My Service after .* \d+ are connected and max_connection is 1/,
+  used: /^apply must refuse service.delete of \/services\/[\w-]+ with an EffectRefusedError while clients use it, but resolved/,
+  refused: /^apply must refuse service.no_such_effect/,
   accepted:
     /^the gateway must report session \d+ before apply resolves for service.stop of \/services\/My-Service, not after/,
   drain:
@@ -639,6 +778,59 @@ const blunders: readonly (readonly [what: string, id: string, breaking: Breaking
   ],
   ['opens a new listener also while its service is stopped', 'listener.create/entry', afterApply(start)],
   [
+    'resets a setting when it changes another one',
+    'service.update/others',
+    ({ apply }) => ({
+      apply: only('service.update', apply, (effect, context) =>
+        apply({ ...effect, from: { filters: [], ...('from' in effect && effect.from) } } as Effect, context),
+      ),
+    }),
+  ],
+  [
+    'does the work again, and later, for what is in place',
+    'service.start/again',
+    insteadOfApply((gateway) => async (effect, context) => {
+      if (isStarted(gateway, effect)) setTimeout(() => void gateway.apply(effect, context), 5);
+      else await gateway.apply(effect, context);
+    }),
+  ],
+  [
+    'takes a service for started and stopped while it works',
+    'service.stop/after',
+    ({ apply, inspect }) => {
+      let isBusy = false;
+      return {
+        apply: async (effect, context) => {
+          isBusy = true;
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          await apply(effect, context);
+          isBusy = false;
+        },
+        inspect: (effect, context) => (isBusy ? Promise.resolve('in-place') : inspect(effect, context)),
+      };
+    },
+  ],
+  [
+    'cuts the connections to a server that drains, and not the sessions',
+    'server.update/drain',
+    afterApply((gateway, effect) => {
+      if (effect.type !== 'server.update') return;
+      for (const [id, { connections }] of Object.entries(gateway.state.sessions))
+        for (const [each, { server }] of Object.entries(connections))
+          if (server === effect.server) gateway.closeConnection(Number(id), Number(each));
+    }),
+  ],
+  [
+    'closes all connections to the server in place of one',
+    'connections.close/only',
+    afterApply((gateway, effect) => {
+      if (effect.type !== 'connections.close') return;
+      for (const [id, { connections }] of Object.entries(gateway.state.sessions))
+        for (const [each, { server }] of Object.entries(connections))
+          if (server === effect.server) gateway.closeConnection(Number(id), Number(each));
+    }),
+  ],
+  [
     'opens a created service never',
     'service.create/start',
     ({ apply }) => {
@@ -693,8 +885,70 @@ const blunders: readonly (readonly [what: string, id: string, breaking: Breaking
 describe('a port that', () => {
   it.each(blunders)('%s fails %s', async (_what, id, breaking) => {
     await expect(audit(id, breaking)).rejects.toThrow(
-      /^(?:apply must resolve|inspect must answer|the client of|a client that)/,
+      /^(?:apply must resolve|inspect must|the client of|a client that|the gateway must not close connection)/,
     );
+  });
+});
+
+const forEver = (): Promise<never> => new Promise(() => undefined);
+
+describe('what never answers', () => {
+  const audited = (breaks: Breaks, id: string) => begun(() => auditNamed(auditsOf(breaks), id).run());
+  const opened = (open: () => Promise<AuditedGateway>, connect?: () => Promise<AuditClient>) =>
+    begun(() => {
+      const options = { supports: able, ...(connect && { connect }) };
+      return auditNamed(gatewayAudits(document, open, options), 'service.stop/before').run();
+    });
+  const port = (): Promise<AuditedGateway> => Promise.resolve(createScriptedGateway({ snapshot }));
+  const stop: Transition = (now, context) => stopService(now, 'My Service', context);
+  const cases: readonly (readonly [what: string, run: () => Promise<void>, message: string])[] = [
+    [
+      'apply',
+      audited(() => ({ apply: forEver }), 'service.stop/after'),
+      'apply must resolve or reject for service.stop of /services/My-Service, but has not within 4000 ms',
+    ],
+    [
+      'apply that waits for a command on the same resource',
+      audited(
+        ({ apply }, admin) => ({
+          apply: async (effect, context) => {
+            await admin.execute(stop);
+            return apply(effect, context);
+          },
+        }),
+        'service.stop/after',
+      ),
+      'apply must resolve or reject for service.stop of /services/My-Service, but has not within 4000 ms',
+    ],
+    [
+      'apply when its signal aborts',
+      audited(() => ({ apply: forEver }), 'service.stop/abort'),
+      'apply must settle when its signal aborts for service.stop of /services/My-Service, but has not within 1000 ms',
+    ],
+    [
+      'inspect',
+      audited(() => ({ inspect: forEver }), 'service.stop/before'),
+      'inspect must answer for service.stop of /services/My-Service, but has not within 4000 ms',
+    ],
+    [
+      'connect',
+      opened(port, forEver),
+      'the option connect must resolve or reject, but has not within 4000 ms',
+    ],
+    [
+      'the function that opens the gateway',
+      opened(forEver),
+      'the function that opens the gateway must resolve, but has not within 5000 ms',
+    ],
+    [
+      'the disposal of the gateway',
+      opened(async () => ({ ...(await port()), [Symbol.asyncDispose]: forEver })),
+      'Symbol.asyncDispose of the gateway must resolve, but has not within 5000 ms',
+    ],
+  ];
+
+  it.each(cases)('fails an audit with the rule: %s', async (_what, run, message) => {
+    await expect(run()).rejects.toThrow(message);
   });
 });
 
@@ -707,6 +961,7 @@ describe('a server that goes away', () => {
       return Promise.resolve(port);
     };
     const audits = gatewayAudits(document, open, {
+      supports: able,
       interrupt({ key }, { gateway, report }) {
         const become = (status: readonly ServerStatusWord[]): Promise<void> => {
           const found = gateway.findStatus(key, status);
@@ -746,10 +1001,10 @@ describe('a port that lists neither drain nor create and delete', () => {
       ...undrained(admin),
     });
   const runs = begun(async () => {
-    const whole = failed(auditsOf(supporting([])));
+    const whole = failed(auditsOf(supporting([]), []));
     // The others differ in what they are asked to create and to delete.
-    const halves = [supporting(['create']), supporting(['delete'])].map((port) =>
-      failed(auditsOf(port).filter(({ id }) => /\.(?:create|delete)\//.test(id))),
+    const halves = (['create', 'delete'] as const).map((word) =>
+      failed(auditsOf(supporting([word]), [word]).filter(({ id }) => /\.(?:create|delete)\//.test(id))),
     );
     return (await Promise.all([whole, ...halves])).flat();
   });
@@ -757,6 +1012,27 @@ describe('a port that lists neither drain nor create and delete', () => {
   it('is not asked for any of that, and passes', async () => {
     expect(await runs()).toEqual([]);
     expect(asked).toEqual([]);
+  });
+
+  it('has no audit of that, and the list says which audits are left out, and why', () => {
+    const few = auditsOf(supporting([]), []);
+    const { leftOut } = few;
+    const left = few.map(({ id }) => id);
+    expect(left.filter((id) => /\.(?:create|delete)\/|\/(?:drain|accepted|complete)$/.test(id))).toEqual([]);
+    expect([...left, ...leftOut.map(({ id }) => id)].toSorted()).toEqual([...ids, 'reports/lost'].toSorted());
+    const why = Object.fromEntries(leftOut.map((each) => [each.id, each.why]));
+    expect(why).toMatchObject({
+      'service.create/after': 'supports does not list create',
+      'server.update/drain': 'supports does not list drain',
+      'reports/complete': 'supports does not list drain',
+      'reports/lost': 'it needs the option interrupt',
+    });
+  });
+
+  it('fails every audit of a list that was made for another port, with what to do', async () => {
+    await expect(auditNamed(auditsOf(supporting([])), 'service.stop/before').run()).rejects.toThrow(
+      'supports of the gateway is [], but the audits were chosen for ["create","delete","drain"]. Give gatewayAudits the option supports: []',
+    );
   });
 });
 
@@ -789,6 +1065,12 @@ const without = (type: HostReport['type']): Breaks =>
 
 describe('a gateway whose reports are wrong', () => {
   const mute: readonly (readonly [what: string, id: string, telemetry: Telemetry, message: string])[] = [
+    [
+      'answers with a promise for its threads',
+      'reports/figures',
+      { threads: () => Promise.resolve({ threads: [] }) as never },
+      'telemetry.threads().threads must be a list at once, but is undefined. A reader is synchronous.',
+    ],
     [
       'takes the id of a session for a record',
       'reports/idle',
@@ -836,6 +1118,28 @@ describe('a gateway whose reports are wrong', () => {
       'the gateway must not report the end of session 2, whose client is connected',
     ],
     [
+      'names a service by its link',
+      'reports/taken',
+      reporting((report) =>
+        report.type === 'service.reported'
+          ? [report, { ...report, service: `/services/${report.service}` }]
+          : [report],
+      ),
+      'the interface must take every report (the interface has refused a report: ',
+    ],
+    [
+      'gives seconds for the connect time of a session',
+      'reports/time',
+      reporting((report) => {
+        const isAbout = report.type === 'session.opened' || report.type === 'session.closed';
+        if (isAbout) return [{ ...report, connected: Math.floor(report.connected / 1000) }];
+        if (report.type !== 'connection.opened') return [report];
+        const { connected: _connected, ...opened } = report;
+        return [opened];
+      }),
+      'the gateway must report as connect time of session 1 when its client has connected, in milliseconds since 1970',
+    ],
+    [
       'never reports the status of a server',
       'reports/status',
       without('server.reported'),
@@ -851,10 +1155,16 @@ describe('a gateway whose reports are wrong', () => {
       'reports an open session after it has said that everything is reported',
       'reports/complete',
       (gateway, admin) => {
-        later(5, admin)(gateway.openSession('my-service'));
-        return {};
+        let opened = 0;
+        return {
+          report: (reports) => {
+            admin.report(reports);
+            const isOpening = reports.some(({ type }) => type === 'session.opened');
+            if (isOpening && (opened += 1) === 3) admin.report(gateway.openSession('my-service'));
+          },
+        };
       },
-      'the gateway must report session 1 before sessions.complete, because the session was open by then',
+      'the gateway must report session 4 before sessions.complete, because the session was open by then',
     ],
     [
       'reports the sessions of a service that stops as closed, and leaves their clients connected',
@@ -923,6 +1233,7 @@ function settingsReader({ inspect, apply }: ScriptedGateway, admin: Admin): Gate
       const { drain, state = [] } = admin.snapshot.servers.find(server)?.settings ?? {};
       return drain !== undefined || state.includes('maintenance');
     },
+    limitOf: (service) => admin.snapshot.services.find(service)?.settings.max_connection ?? 0,
   };
 }
 
@@ -970,7 +1281,7 @@ describe('a port whose aborted call may still take effect', () => {
   const id = 'service.stop/final';
   const audited = (arrives: boolean, inspect: (isOnItsWay: boolean) => InspectWay): Promise<void> =>
     auditNamed(
-      gatewayAudits(document, () => Promise.resolve(distant(arrives, inspect))),
+      gatewayAudits(document, () => Promise.resolve(distant(arrives, inspect)), { supports: able }),
       id,
     ).run();
   const waits = (isOnItsWay: boolean): InspectWay => (isOnItsWay ? new Error('cannot tell yet') : 'answer');
@@ -1039,6 +1350,16 @@ describe('a port whose start is obstructed', () => {
     await expect(auditNamed(auditsOf(port), 'service.start/retry').run()).rejects.toThrow(
       /^inspect must answer/,
     );
+  });
+
+  const withoutState = (state: string): Breaks =>
+    reporting((report) => (report.type === 'service.reported' && report.state === state ? [] : [report]));
+
+  it.each([
+    ['that the service has failed', withoutState('failed'), 'as failed within a second'],
+    ['that the service runs again', withoutState('started'), 'as started within a second after it can start'],
+  ])('fails if it does not report %s', async (_what, port, message) => {
+    await expect(auditNamed(auditsOf(port), 'service.start/retry').run()).rejects.toThrow(message);
   });
 });
 

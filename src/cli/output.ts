@@ -44,12 +44,15 @@ export class Output {
     this.lines(jsonText(value));
   }
 
-  /** Prints a table, without borders. */
+  /** Prints a table, without borders. A state has a colour. */
   table(header: Cells, rows: readonly Cells[]): void {
-    const [head = '', ...lines] = columns([
-      header.map((title) => safeText(title).replaceAll('_', ' ').toUpperCase()),
-      ...rows,
-    ]);
+    const titles = header.map((title) => safeText(title).replaceAll('_', ' ').toUpperCase());
+    const [head = '', ...lines] = columns([titles, ...rows], (cell, at) => {
+      const style = stateStyles.find(
+        ({ titled, words }) => titled.includes(header[at] ?? '') && words.test(cell),
+      );
+      return style === undefined ? cell : this.style(style.style, cell);
+    });
     // One text: a call takes only so many arguments.
     this.lines([this.style('dim', head), ...lines].join('\n'));
   }
@@ -79,8 +82,30 @@ export class Output {
 /** A wider cell stands out of its column: a single long name would push the other columns off every screen. */
 const widestColumn = 60;
 
-/** Lays rows out in columns, two spaces apart. */
-export function columns(rows: readonly Cells[]): readonly string[] {
+/** The colours of states, the worst one first. */
+const stateStyles: readonly {
+  readonly titled: readonly string[];
+  readonly words: RegExp;
+  readonly style: Style;
+}[] = [
+  { titled: ['state', 'status', 'level'], words: /^(?:failed|down|error|silent)\b/, style: 'red' },
+  {
+    titled: ['state', 'status', 'level'],
+    words: /\b(?:stopped|maintenance|draining|drained|warning)\b/,
+    style: 'yellow',
+  },
+  { titled: ['state', 'status'], words: /\b(?:started|running|alive)\b/, style: 'green' },
+];
+
+/**
+ * Lays rows out in columns, two spaces apart.
+ *
+ * @param paint - gives a cell its colour
+ */
+export function columns(
+  rows: readonly Cells[],
+  paint: (cell: string, column: number) => string = (cell) => cell,
+): readonly string[] {
   const widths: number[] = [];
   for (const row of rows)
     for (const [at, cell] of row.entries()) {
@@ -89,7 +114,7 @@ export function columns(rows: readonly Cells[]): readonly string[] {
     }
   return rows.map((row) =>
     row
-      .map((cell, at) => cell + ' '.repeat(Math.max((widths[at] ?? 0) - widthOf(cell), 0)))
+      .map((cell, at) => paint(cell, at) + ' '.repeat(Math.max((widths[at] ?? 0) - widthOf(cell), 0)))
       .join('  ')
       .trimEnd(),
   );

@@ -211,8 +211,8 @@ const ofSession: Known = {
   columns: ['server', 'state', 'role', 'statistics'],
 };
 
-/** The sessions that a person sees if nobody says which. */
-const firstSessions = '0-99';
+/** The number of sessions that a person sees if nobody says which. */
+const mostSessions = 100;
 
 /** The command `list`. */
 export const list: Command = {
@@ -227,6 +227,7 @@ export const list: Command = {
       does: 'only the elements at these positions; a table has the first 100 sessions if left out',
     },
     fields: { value: 'A,B', does: 'the fields to show, separated by commas' },
+    sort: { value: 'FIELD', does: 'sort by a field; with - before it, the largest first' },
     ...criteriaOptions,
     session: { value: 'ID', does: 'the connections of this session' },
     ...connectionOptions,
@@ -235,7 +236,7 @@ export const list: Command = {
   async run(call) {
     const { output } = call;
     const listing = listingOf(call);
-    const page = await read(await connect(call), listing);
+    const page = sorted(call, await read(await connect(call), listing));
     if (output.isJson) output.json(page.elements);
     else print(call, listing, page);
     const { length } = page.elements;
@@ -243,6 +244,34 @@ export const list: Command = {
       output.note(`${length.toLocaleString('en')} of ${page.total.toLocaleString('en')}`);
   },
 };
+
+/** A list in the order that a call asks for. A table of sessions has the first ones. */
+function sorted({ valueOf: given, words: [kind], output }: Call, page: Page): Page {
+  const field = given('sort');
+  if (field === undefined) return page;
+  const [, sign, name = ''] = /^(-?)(.*)$/s.exec(field) ?? [];
+  const isKnown = page.elements.length === 0 || page.elements.some((row) => Object.hasOwn(row, name));
+  if (!isKnown) {
+    const fields = Object.keys(page.elements[0] ?? {}).join(', ');
+    throw wrongUse(`The list has no field ${safeText(name)}. It has ${fields}.`);
+  }
+  const order = (one: Row, other: Row): number => compared(one[name], other[name]) * (sign === '-' ? -1 : 1);
+  const elements = page.elements.toSorted(order);
+  const isCut = kind === 'sessions' && !output.isJson && given('range') === undefined;
+  return { ...page, elements: isCut ? elements.slice(0, mostSessions) : elements };
+}
+
+const byText = new Intl.Collator('en', { numeric: true });
+
+/** Compares two values of a field: numbers by size, anything else as text. What is not set comes first. */
+function compared(one: unknown, other: unknown): number {
+  if (typeof one === 'number' && typeof other === 'number') return one - other;
+  const [left, right] = [one, other].map((value) => {
+    if (value === undefined) return '';
+    return typeof value === 'string' ? timeText(value) : JSON.stringify(value);
+  }) as [string, string];
+  return byText.compare(left, right);
+}
 
 /** What the arguments and options of a call ask for. */
 export function listingOf(call: Call): Listing {
@@ -257,7 +286,9 @@ export function listingOf(call: Call): Listing {
   const { options: criteria, search } = chosenBy(call);
   if (criteria.length > 0 && !isSessions)
     throw wrongUse(`Only sessions can be searched: --${criteria.join(', --')}.`);
-  const range = rangeOf(given('range') ?? (isSessions && !output.isJson ? firstSessions : undefined));
+  // What comes first is known of a whole list alone.
+  const isCut = isSessions && !output.isJson && given('sort') === undefined;
+  const range = rangeOf(given('range')) ?? (isCut ? ([0, mostSessions - 1] as const) : undefined);
   const chosen = given('fields')?.split(',');
   const fields = chosen ?? (known.asks === true && !output.isJson ? known.columns : undefined);
   return {

@@ -1,3 +1,5 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
+
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { createVirtualClock, hold } from 'gateway-admin-core/testing';
@@ -72,6 +74,58 @@ describe('gateway-admin list', () => {
     if (['commands', 'nodes'].includes(kind)) return;
     const header = fields.map((field) => field.toUpperCase().replaceAll('_', ' '));
     expect(out.split('\n')[0]?.split(/ {2,}/)).toEqual(header);
+  });
+
+  it('sorts the whole list by a field: numbers by size, names as people count, times by time', async () => {
+    const names = async (...args: readonly string[]) => {
+      const { out } = await ask('list', ...args, '--json');
+      return (JSON.parse(out) as readonly { readonly name?: string; readonly id?: number }[]).map(
+        ({ name, id }) => name ?? id,
+      );
+    };
+    const ports = new Map(
+      ((await get('/servers')) as { name: string; port: number }[]).map(({ name, port }) => [name, port]),
+    );
+    const byPort = (await names('servers', '--sort', 'port')).map((name) => ports.get(String(name)) ?? 0);
+    expect(byPort).toEqual(byPort.toSorted((one, other) => one - other));
+    expect(await names('servers', '--sort=-port')).toHaveLength(byPort.length);
+    expect(await names('servers', '--sort', 'name')).toEqual([
+      'DB Server 2',
+      'db-serv-1',
+      'db-serv-3',
+      'Spare DB',
+    ]);
+    const times = new Map(
+      ((await get('/sessions')) as { id: number; connected: string }[]).map((each) => [
+        each.id,
+        Date.parse(each.connected),
+      ]),
+    );
+    const newest = (await names('sessions', '--sort=-connected')).map((id) => times.get(Number(id)) ?? 0);
+    expect(newest).toEqual([...times.values()].toSorted((one, other) => other - one));
+    const unknown = await ask('list', 'servers', '--sort', 'colour');
+    expect([unknown.code, unknown.err]).toEqual([
+      2,
+      expect.stringContaining('The list has no field colour. It has name,'),
+    ]);
+    // A table has the first ones of all, and not the sorted first ones of the list.
+    const many = await serve(runAdmin({ snapshot: crowdedSnapshot(150) }).admin);
+    const top = await command(['list', 'sessions', '--sort=-id', '--fields', 'id', '--url', many]);
+    expect(top.out.split('\n').length).toBe(102);
+    const all = (await (await fetch(`${many}/sessions?fields=id`)).json()) as { readonly id: number }[];
+    expect(top.out.split('\n')[1]).toBe(String(Math.max(...all.map(({ id }) => id))));
+    expect(top.err).toContain('100 of 150');
+  });
+
+  it('shows a state in its colour on a terminal that has colours', async () => {
+    const { out } = await command(['list', 'services', '--url', url], { isTerminal: true });
+    const painted = (style: Parameters<typeof styleText>[0], word: string) =>
+      styleText(style, word, { validateStream: false });
+    expect(out).toContain(`${painted('green', 'started')} `);
+    expect(out).toContain(`${painted('yellow', 'stopped')} `);
+    expect(out.replaceAll(/^.*(?:started|stopped|failed).*\n/gm, '').split('\n')).toHaveLength(2);
+    const { out: plain } = await ask('list', 'services');
+    expect(stripVTControlCharacters(out)).toBe(plain);
   });
 
   it('knows these kinds, and what belongs to a service, a server or a session', async () => {

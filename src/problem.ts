@@ -208,11 +208,8 @@ export function problem(code: ProblemCode, text: string, errors?: readonly Fault
       'problem must get a code of problemTable; hostProblem makes a problem with a code of the host',
     );
   }
-  return Object.freeze({ ...headOf(code, problemTable[code], text), ...listed(errors) });
-}
-
-function listed(errors: readonly Fault[] | undefined): Pick<Problem, 'errors'> | undefined {
-  return errors && { errors: Object.freeze(errors.slice(0, maxListedFaults).map(shortened)) };
+  const listed = errors && { errors: Object.freeze(errors.slice(0, maxListedFaults).map(shortened)) };
+  return Object.freeze({ ...headOf(code, problemTable[code], text), ...listed });
 }
 
 /** The longest texts of a problem, in UTF-16 code units; longer ones are cut. @internal */
@@ -238,10 +235,9 @@ function headOf<Code extends ProblemCode | HostProblemCode>(
  *
  * @param code - `host-`, and then words of lower-case letters and digits with `-` between them; at most 64 characters
  * @param details - `status`: 409 if the state forbids the command, 422 if its content is wrong. `title`: a short text
- *   for the kind of problem. `detail`: a sentence for a person, cut after 2,048 characters. `errors`: the single
- *   faults, as in {@link problem}; left out if there are no single places
+ *   for the kind of problem. `detail`: a sentence for a person, cut after 2,048 characters
  * @returns a frozen problem
- * @throws TypeError if the code, the title or the detail is not such a text, or `errors` no list of faults
+ * @throws TypeError if the code, the title or the detail is not such a text
  * @throws RangeError if the status is neither 409 nor 422
  *
  * @example
@@ -260,25 +256,18 @@ function headOf<Code extends ProblemCode | HostProblemCode>(
  */
 export function hostProblem(
   code: HostProblemCode,
-  details: {
-    readonly status: 409 | 422;
-    readonly title: string;
-    readonly detail: string;
-    readonly errors?: readonly Fault[] | undefined;
-  },
+  details: { readonly status: 409 | 422; readonly title: string; readonly detail: string },
 ): Problem<HostProblemCode> {
   if (!isHostProblemCode(code))
     throw new TypeError(
       'The code of a hostProblem must be host- and words of a-z and 0-9, such as host-in-use',
     );
   // Hosts without types also call this function.
-  const { status, title, detail, errors } = Object(details) as { readonly [name: string]: unknown };
+  const { status, title, detail } = Object(details) as { readonly [name: string]: unknown };
   if (!isFilled(title) || !isFilled(detail))
     throw new TypeError('The title and the detail of a hostProblem must be texts that are not empty');
   if (!isHostStatus(status)) throw new RangeError('The status of a hostProblem must be 409 or 422');
-  if (errors !== undefined && !isFaultList(errors))
-    throw new TypeError('The errors of a hostProblem must be a list of faults');
-  return Object.freeze({ ...headOf(code, { status, title }, detail), ...listed(errors) });
+  return Object.freeze(headOf(code, { status, title }, detail));
 }
 
 function isProblemCode(code: unknown): code is ProblemCode {
@@ -311,11 +300,11 @@ export function parseProblem(value: unknown): Problem | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { code, status, title, detail, errors } = value as { readonly [name: string]: unknown };
   if (!isFilled(detail) || !isFilled(title)) return undefined;
-  if (errors !== undefined && !isFaultList(errors)) return undefined;
   if (isHostProblemCode(code))
-    return isHostStatus(status) ? hostProblem(code, { status, title, detail, errors }) : undefined;
+    return isHostStatus(status) ? hostProblem(code, { status, title, detail }) : undefined;
   if (!isProblemCode(code) || status !== problemTable[code].status) return undefined;
-  return problem(code, detail, errors);
+  if (errors === undefined) return problem(code, detail);
+  return isFaultList(errors) ? problem(code, detail, errors) : undefined;
 }
 
 function isFaultList(errors: unknown): errors is readonly Fault[] {

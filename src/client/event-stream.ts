@@ -6,7 +6,7 @@
 import { endpoints } from '../http/endpoint.ts';
 import type { AdminEvent, Problem } from '../index.ts';
 import { hasType, jsonOf, readRefusal, requestOf, strangeAnswer, textsOf } from './message.ts';
-import { onAbort, wait, type ReceivedResponse, type Send } from './send.ts';
+import { longestTimerMs, onAbort, wait, type ReceivedResponse, type Send } from './send.ts';
 
 /**
  * The options of `client.events`.
@@ -140,8 +140,7 @@ async function* readConnection(
       stopListening();
       for (const block of blocksOf(text)) {
         const { ': heartbeat': heartbeat } = block;
-        // No timer takes a longer time.
-        if (heartbeat !== undefined) silenceMs = Math.min(3 * Number(heartbeat), 2 ** 31 - 1);
+        if (heartbeat !== undefined) silenceMs = Math.min(3 * Number(heartbeat), longestTimerMs);
         const item = itemOf(response, block, place);
         if (item !== undefined) yield item;
         place.wasConnected = true;

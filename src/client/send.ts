@@ -124,6 +124,15 @@ export function withEtags(send: Send): Send {
   };
 }
 
+/** No timer takes a longer time, in milliseconds. @internal */
+export const longestTimerMs = 2 ** 31 - 1;
+
+/** @throws RangeError if a time is not a number of milliseconds from 0 on @internal */
+export function assertTime(name: string, time: unknown): void {
+  if (typeof time !== 'number' || !(time >= 0))
+    throw new RangeError(`${name} must be a number of milliseconds from 0 on, and is ${String(time)}`);
+}
+
 /** Waits for a time, or until the signal aborts. @internal */
 export function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {

@@ -1,9 +1,9 @@
 /**
- * Waiting for a state: asks again whenever an event comes, until the answer is as wanted.
+ * Waiting for a state: asks again whenever an event comes, until the caller accepts the answer.
  */
 import type { Client, RequestOptions } from './client.ts';
 import type { Answer } from './message.ts';
-import { onAbort } from './send.ts';
+import { assertTime, longestTimerMs, onAbort, wait } from './send.ts';
 
 /**
  * The options of `waitFor`.
@@ -11,24 +11,35 @@ import { onAbort } from './send.ts';
  * @public
  */
 export interface WaitOptions extends RequestOptions {
-  /** The longest wait, in milliseconds. Default: 60,000. */
+  /** The longest wait, in milliseconds; `Infinity` for no limit. Default: 60,000. */
   readonly timeoutMs?: number;
 }
 
-/** The time between two questions, in milliseconds: at least the first if events come, and the second without one. */
+/**
+ * The shortest time between two questions, and the time after which `waitFor` asks again without an event. In
+ * milliseconds.
+ */
 const [shortestPauseMs, longestPauseMs] = [100, 10_000];
 
 /**
- * Waits until an answer is as wanted. Asks at once, and again when an event comes, or after ten seconds without one.
- * While it waits, it has one of the places for readers of events.
+ * Waits until `isDone` accepts an answer. Asks at once, and again when an event comes, or after ten seconds without one.
+ * While it waits, it counts as one of `maxEventReaders`.
+ *
+ * @remarks
+ * Rejects
+ *
+ * - with a `TimeoutError` that has the last answer, when the time is over;
+ * - with the reason of the signal, and with an error that `ask` throws at once, or `isDone`;
+ * - if the interface cannot be reached at the beginning, or refuses the stream of events.
+ *
+ * If the interface cannot be reached later, or a promise of `ask` rejects, the wait continues.
  *
  * @param client - the client
  * @param ask - asks the interface, such as `() => client.services.get('Sales')`
- * @param isDone - whether the answer is as wanted; a refusal is an answer too
+ * @param isDone - whether the wait is over; a refusal is an answer too
  * @param options - the longest wait, and a signal that ends the wait
- * @returns the answer that is as wanted. Rejects with a `TimeoutError` that has the last answer, with the reason of the
- *   signal, with the error of `isDone`, and if the interface cannot be reached at the beginning, or refuses the stream
- *   of events. If the interface cannot be reached later, the wait continues
+ * @returns the answer that `isDone` has accepted
+ * @throws RangeError if `timeoutMs` is not a number from 0 on
  *
  * @example
  * ```ts
@@ -54,14 +65,18 @@ export async function waitFor<T>(
   isDone: (answer: Answer<T>) => boolean,
   { timeoutMs = 60_000, signal }: WaitOptions = {},
 ): Promise<Answer<T>> {
+  assertTime('timeoutMs', timeoutMs);
   const leaving = new AbortController();
   const asking = { signal: leaving.signal };
   let wake = (): void => undefined;
   const nextEvent = (): Promise<void> => new Promise((resolve) => (wake = resolve));
-  let last = 'There was no answer.';
-  const limit = setTimeout(() => {
-    leaving.abort(new DOMException(`Not as wanted after ${String(timeoutMs)} ms. ${last}`, 'TimeoutError'));
-  }, timeoutMs);
+  let last: Answer<T> | Failed | undefined;
+  const end = (): void => {
+    leaving.abort(
+      new DOMException(`Not done after ${String(timeoutMs)} ms. ${shownAnswer(last)}`, 'TimeoutError'),
+    );
+  };
+  const limit = timeoutMs > longestTimerMs ? undefined : setTimeout(end, timeoutMs);
   const poll = setInterval(() => wake(), longestPauseMs);
   const ignore = onAbort(signal, () => leaving.abort(signal?.reason));
   const over = new Promise<never>((_resolve, reject) => {
@@ -74,10 +89,10 @@ export async function waitFor<T>(
       // The stream opens before the first question: then no event is missed.
       await Promise.race([event, over]);
       event = nextEvent();
-      const answer = await Promise.race([ask(asking).catch(errorOf), over]);
-      if (!(answer instanceof Error) && isDone(answer)) return answer;
-      last = `The last answer was ${textOf(answer)}`;
-      await new Promise((resolve) => setTimeout(resolve, shortestPauseMs));
+      const answer = await Promise.race([ask(asking).catch(failed), over]);
+      if (!('error' in answer) && isDone(answer)) return answer;
+      last = answer;
+      await wait(shortestPauseMs, leaving.signal);
     }
   } finally {
     leaving.abort();
@@ -96,12 +111,19 @@ async function follow(
   for await (const item of events({ signal, onState: call })) call(item);
 }
 
-function errorOf(error: unknown): Error {
-  return error as Error;
+/** A question without an answer. */
+interface Failed {
+  readonly error: unknown;
 }
 
-/** The first characters of an answer, for an error. */
-function textOf(answer: Answer<unknown> | Error): string {
-  if (answer instanceof Error) return `an error: ${answer.message}`;
-  return (answer.ok ? JSON.stringify(answer.value) : answer.problem.detail).slice(0, 200);
+function failed(error: unknown): Failed {
+  return { error };
+}
+
+/** The first characters of the last answer. */
+function shownAnswer(answer: Answer<unknown> | Failed | undefined): string {
+  if (answer === undefined) return 'There was no answer.';
+  if ('error' in answer) return `The last question got no answer: ${String(answer.error)}`;
+  const text = answer.ok ? (JSON.stringify(answer.value) as string | undefined) : answer.problem.detail;
+  return `The last answer was ${text?.slice(0, 200) ?? 'without a body'}`;
 }

@@ -61,7 +61,7 @@ export function linkTo(collection: string, name: string | number): string {
 export function keyOf(link: string): string {
   assertText(link, 'link');
   const [, collection = ''] = link.split('/', 2);
-  const name = parseLink(link, collection);
+  const name = collection === '' ? undefined : parseLink(link, collection);
   if (name === undefined)
     throw new TypeError(`The link of a resource is a path such as /servers/db-1, not ${quoted(link)}`);
   return nameKey(name);

@@ -4,7 +4,6 @@
  */
 import { linkKey, linkTo } from '../core/link.ts';
 import { assertMembers } from '../core/member.ts';
-import { formatPointer } from '../json/pointer.ts';
 import { assertObject } from '../json/value.ts';
 import { EffectRefusedError } from '../ports/port-error.ts';
 import type { Clock, EffectContext, Veto } from '../ports/port.ts';
@@ -25,7 +24,6 @@ import {
   KindForm,
   kinds,
   placeOf,
-  unusedText,
   type AnyWanted,
   type Definition,
   type ResourceEffect,
@@ -158,7 +156,7 @@ class DesiredStatePort implements OpenedGatewayPort {
       unusableFor: (key) => {
         const { snapshot } = this.#opened;
         const definition = form.definitionIn(snapshot, key);
-        return definition && this.#unusable(kind, definition, undefined, snapshot)?.reason;
+        return definition && this.#unusable(kind, definition, undefined, snapshot);
       },
       isHeld: (key) => {
         const link = linkKey(linkTo(`${kind}s`, key));
@@ -219,19 +217,12 @@ class DesiredStatePort implements OpenedGatewayPort {
   }
 
   readonly veto: Veto = ({ effects, next }) => {
+    const reasons = new Map<string, string>();
     for (const effect of effects) {
-      const refusal = isOfResource(effect)
-        ? this.#refusalOf(effect, next)
-        : effect.type === 'logs.flush' && this.#options.flushLogs === undefined
-          ? { reason: noLogs }
-          : undefined;
-      if (refusal === undefined) continue;
-      // A command on one resource writes its members from the root of the body.
-      const links = new Set(effects.map(({ resource }) => resource));
-      const isOne = links.size === 1 && this.#admin !== undefined;
-      return unsupported(refusal, isOne ? '' : effect.resource);
+      const reason = isOfResource(effect) ? this.#refusalOf(effect, next) : this.#refusalOfFlush(effect);
+      if (reason !== undefined) reasons.set(effect.resource, reason);
     }
-    return undefined;
+    return reasons.size === 0 ? undefined : unsupported(reasons);
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -263,7 +254,10 @@ class DesiredStatePort implements OpenedGatewayPort {
     const begun = this.#begun.get(place);
     const present = begun?.command === commandId ? begun.definition : keeper.form.definitionIn(snapshot, key);
     const definition = changedBy(effect, present);
-    const reason = definition && unusedText(keeper.form.unusedIn(definition, baseOf(effect, present)));
+    // A command that takes back what it has done leads to what was there.
+    const isFirst = begun?.command !== commandId;
+    const reason =
+      isFirst && definition ? keeper.form.unusedIn(definition, baseOf(effect, present)) : undefined;
     if (reason !== undefined) throw new EffectRefusedError(reason);
     const inWords = (each: Definition | undefined): AnyWanted | undefined =>
       each && keeper.form.wantedOf(each, snapshot);
@@ -277,23 +271,25 @@ class DesiredStatePort implements OpenedGatewayPort {
     await keeper.change({ key, wanted, base, starts: deedOf(effect) === 'start', signal, onMade });
   }
 
-  /** Why the gateway cannot have what an effect leads to. */
-  #refusalOf(effect: ResourceEffect, next: Snapshot): Refusal | undefined {
+  /** Why the gateway cannot flush its log files, if an effect asks for that. */
+  #refusalOfFlush({ type }: Effect): string | undefined {
+    return type === 'logs.flush' && this.#options.flushLogs === undefined ? noLogs : undefined;
+  }
+
+  /** Why the gateway cannot have what an effect leads to, in a sentence. */
+  #refusalOf(effect: ResourceEffect, next: Snapshot): string | undefined {
     const { kind, key } = placeOf(effect);
     if (effect.type === `${kind}.delete`) return undefined;
     const form = this.#keepers.get(kind)?.form;
-    if (form === undefined) return { reason: noKind(kind) };
+    if (form === undefined) return noKind(kind);
     const [definition, present] = [next, this.#admin?.snapshot].map(
       (snapshot) => snapshot && form.definitionIn(snapshot, key),
     );
-    const refusal = definition && this.#unusable(kind, definition, baseOf(effect, present), next);
-    if (refusal === undefined || effect.type !== 'listener.create') return refusal;
-    // The body of the command is the listener.
-    return { ...refusal, places: refusal.places?.map((path) => path.slice(2)) };
+    return definition && this.#unusable(kind, definition, baseOf(effect, present), next);
   }
 
   /**
-   * Why the gateway cannot have a definition.
+   * Why the gateway cannot have a definition, in a sentence.
    *
    * @param base - what it changes; `undefined` for a definition that counts as a whole
    */
@@ -302,18 +298,17 @@ class DesiredStatePort implements OpenedGatewayPort {
     definition: Definition,
     base: Definition | undefined,
     snapshot: Snapshot,
-  ): Refusal | undefined {
+  ): string | undefined {
     const keeper = this.#keepers.get(kind);
-    if (keeper === undefined) return { reason: noKind(kind) };
+    if (keeper === undefined) return noKind(kind);
     const unused = keeper.form.unusedIn(definition, base);
-    const text = unusedText(unused);
-    if (text !== undefined) return { reason: text, places: unused.map(({ path }) => path) };
+    if (unused !== undefined) return unused;
     const [wanted, own] = [definition, base].map((each) => each && keeper.form.wantedOf(each, snapshot));
     const reason = wanted && keeper.refusalOf(wanted, own);
     if (reason === undefined) return undefined;
-    // What the gateway has in spite of its rule can be stopped, and changed for the better.
+    // What the gateway has in spite of its rule can be changed in any way.
     const isOld = own !== undefined && keeper.refusalOf(own, undefined) !== undefined;
-    return isOld ? undefined : { reason };
+    return isOld ? undefined : reason;
   }
 
   async #isInPlace(effect: Effect): Promise<boolean> {
@@ -471,24 +466,11 @@ function noKind(kind: Kind): string {
   return `This gateway has no ${kind}s.`;
 }
 
-/** Why a gateway cannot have something. */
-interface Refusal {
-  /** The reason, in a sentence. */
-  readonly reason: string;
-  /** The members of the resource that it does not use; left out if the resource counts as a whole. */
-  readonly places?: readonly (readonly (string | number)[])[] | undefined;
-}
-
-/** @param link - the resource; empty if the command is about it alone */
-function unsupported({ reason, places }: Refusal, link: string): Problem {
+/** @param reasons - why the gateway cannot have a resource, by its link */
+function unsupported(reasons: ReadonlyMap<string, string>): Problem {
   return hostProblem('host-setting-unsupported', {
     status: 422,
-    title: 'The gateway does not support the setting',
-    detail: link === '' ? reason : `${link}: ${reason}`,
-    errors: places?.map((path) => ({
-      pointer: link + formatPointer(path),
-      code: 'validation-failed',
-      detail: reason,
-    })),
+    title: 'The gateway does not support this',
+    detail: Array.from(reasons, ([link, reason]) => `${link}: ${reason}`).join(' '),
   });
 }

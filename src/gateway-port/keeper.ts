@@ -17,7 +17,7 @@ import {
 /** The options of a kind, without types. @internal */
 export interface AnyKindOptions {
   readonly fields: readonly string[];
-  /** Of services. */
+  /** The fields of listeners that the gateway uses; services alone have listeners. */
   readonly listenerFields?: readonly string[];
   readonly apply: (wanted: AnyWanted | undefined, change: object) => unknown;
   readonly read: (key: string, applied: AnySeen | undefined) => unknown;
@@ -79,8 +79,8 @@ export class Keeper {
   /** The last call in turn for each resource. */
   readonly #work = new Map<string, Promise<void>>();
   readonly #trials = new Map<string, Trial>();
-  /** What the interface shows as failed because of this keeper. */
-  readonly #failed = new Set<string>();
+  /** What the interface shows as failed because of this keeper, with the reason. */
+  readonly #failed = new Map<string, string>();
   /** The resources that commands have changed. `open` leaves them alone: it would undo the command. */
   readonly #changed = new Set<string>();
   /** The deadlines of what no command waits for. */
@@ -206,7 +206,7 @@ export class Keeper {
 
   /** Brings a resource to what is wanted, stopped if it cannot start. */
   async #bringWhole(key: string, wanted: AnyWanted | undefined): Promise<void> {
-    const { report, onError } = this.#around;
+    const { onError } = this.#around;
     try {
       const reason = wanted?.['state'] === 'started' ? this.#unusable(key) : undefined;
       if (reason !== undefined) throw new EffectRefusedError(reason);
@@ -221,8 +221,7 @@ export class Keeper {
         this.#try(key, 'whole', wanted);
         return;
       }
-      this.#failed.add(key);
-      report(key, reasonOf(error, onError));
+      this.#tellFailed(key, reasonOf(error, onError));
       try {
         await this.#inTime((signal) => this.#bring(key, stop, signal));
         this.#try(key, 'start', wanted);
@@ -231,6 +230,15 @@ export class Keeper {
         this.#try(key, 'whole', wanted);
       }
     }
+  }
+
+  /** Tells the interface why a resource does not start, and the log once for each reason. */
+  #tellFailed(key: string, reason: string): void {
+    const { report, onError } = this.#around;
+    report(key, reason);
+    if (this.#failed.get(key) !== reason)
+      onError(new Error(`The ${this.form.kind} ${quoted(key)} has failed: ${reason}`));
+    this.#failed.set(key, reason);
   }
 
   /** Why the gateway cannot have a resource. A rule that throws refuses nothing here. */

@@ -78,14 +78,14 @@ export class KindForm {
   readonly kind: Kind;
   /** The names of the fields that the gateway uses. */
   readonly #used: readonly string[];
-  /** The names of the fields of a listener that the gateway uses, besides those of every listener. */
+  /** The names of the fields of a listener that the gateway uses. */
   readonly #usedOfListener: readonly string[];
   readonly #named: NamedResources<Snapshot>;
 
   constructor(kind: Kind, used: readonly string[], usedOfListener: readonly string[] = []) {
     this.kind = kind;
     this.#used = used;
-    this.#usedOfListener = usedOfListener;
+    this.#usedOfListener = [...listenerHead, ...usedOfListener];
     this.#named = namedOf(kind);
   }
 
@@ -226,64 +226,45 @@ export class KindForm {
   }
 
   /**
-   * The members of a definition that the gateway does not use. What another definition has in the same way does not
-   * count.
+   * Which members of a definition the gateway does not use, in a sentence; `undefined` if it uses all.
+   *
+   * @param base - what the definition changes: what is the same there does not count
    */
-  unusedIn(definition: Definition, but: Definition | undefined): readonly Unused[] {
+  unusedIn(definition: Definition, base: Definition | undefined): string | undefined {
     const { byName } = this.#fields;
     const own = Object.entries(definition)
       .filter(([name, value]) => {
         // A drain can always be ended: a document or a store can have one that the gateway does not know.
         if (this.#isUsed(name) || name === 'drain') return false;
-        return !isSame(name, value, byName.get(name)?.default) && !isSame(name, value, but?.[name]);
+        return !isSame(name, value, byName.get(name)?.default) && !isSame(name, value, base?.[name]);
       })
-      .map(([name]) => [byName.get(name)?.patchName ?? name]);
+      .map(([name]) => byName.get(name)?.patchName ?? name);
     const isMaintained =
-      !this.#isUsed('maintenance') && isInMaintenance(definition) && !isInMaintenance(but ?? {});
-    return [
-      ...[...own, ...(isMaintained ? [['maintenance']] : [])].map((path) => this.#unused(path)),
-      ...this.#unusedOfListeners(definition, but),
-    ];
+      !this.#isUsed('maintenance') && isInMaintenance(definition) && !isInMaintenance(base ?? {});
+    const texts = [
+      unusedText([...own, ...(isMaintained ? ['maintenance'] : [])], `a ${this.kind}`, this.#used),
+      unusedText(this.#unusedOfListeners(definition, base), 'a listener', this.#usedOfListener),
+    ].filter((text) => text !== undefined);
+    return texts.length === 0 ? undefined : texts.join(' ');
   }
 
   #isUsed(name: string): boolean {
     return heads[this.kind].includes(name) || this.#used.includes(name);
   }
 
-  #unused(path: Unused['path']): Unused {
-    return { path, of: `a ${this.kind}`, used: this.#used };
-  }
-
-  #unusedOfListeners(definition: Definition, but: Definition | undefined): readonly Unused[] {
-    const others = listenersIn(but ?? {});
-    const used = [...listenerHead, ...this.#usedOfListener];
-    return listenersIn(definition).flatMap((each, at) =>
-      others.some((other) => isSame('', each, other))
-        ? []
-        : Object.keys(each)
-            .filter((name) => name !== 'key' && !used.includes(name))
-            .map((name) => ({ path: ['listeners', at, name], of: 'a listener', used })),
-    );
+  #unusedOfListeners(definition: Definition, base: Definition | undefined): readonly string[] {
+    const others = listenersIn(base ?? {});
+    const names = listenersIn(definition)
+      .filter((each) => !others.some((other) => isSame('', each, other)))
+      .flatMap((each) => Object.keys(each));
+    return [...new Set(names)].filter((name) => name !== 'key' && !this.#usedOfListener.includes(name));
   }
 }
 
-/** A member that a gateway does not use. @internal */
-export interface Unused {
-  /** The place in the resource, as clients write it. */
-  readonly path: readonly (string | number)[];
-  /** What has such members, in words. */
-  readonly of: string;
-  /** The members that the gateway uses. */
-  readonly used: readonly string[];
-}
-
-/** What a gateway does not use, in a sentence; `undefined` if it uses all. @internal */
-export function unusedText(all: readonly Unused[]): string | undefined {
-  const [first] = all;
-  if (first === undefined) return undefined;
-  const names = new Set(all.filter((each) => each.of === first.of).map(({ path }) => path.at(-1)));
-  const uses = first.used.length === 0 ? 'nothing' : first.used.join(', ');
-  return `This gateway does not use ${[...names].join(', ')} of ${first.of}. It uses ${uses}.`;
+function unusedText(names: readonly string[], what: string, used: readonly string[]): string | undefined {
+  if (names.length === 0) return undefined;
+  const uses = used.length === 0 ? 'nothing' : used.join(', ');
+  return `This gateway does not use ${names.join(', ')} of ${what}. It uses ${uses}.`;
 }
 
 /** The names of the members in which two wanted resources differ; all of them without the first. @internal */

@@ -76,7 +76,11 @@ export interface GatewayPort {
   readonly sessionsEnd?: boolean;
   /** Live figures, which override the stored figures in responses. */
   readonly telemetry?: Telemetry;
-  /** What this gateway can never have; asked before the `veto` of the options, and in the same way. */
+  /**
+   * What this gateway can never have. Asked before the `veto` of the options. `createAdmin`, and `openAdmin` and
+   * `openFleet` with an empty store, also ask it about the given configuration, as about a decision that creates all of
+   * it.
+   */
   readonly veto?: Veto;
 }
 

@@ -1,6 +1,7 @@
 /**
  * `createAdmin` and `openAdmin`: run the interface of one gateway.
  */
+import { refused } from '../core/decision.ts';
 import type { ConfigurationStore } from '../ports/port.ts';
 import { declareSecretParameters } from '../resources/document.ts';
 import { adoptAdditions } from '../resources/additions.ts';
@@ -10,12 +11,13 @@ import type { Snapshot } from '../resources/snapshot.ts';
 import type { Admin, AdminOptions } from './admin.ts';
 import { assemble, disposeOfPorts, start } from './assembly.ts';
 import { Entries } from './journal/entries.ts';
+import type { CompleteOptions } from './ground.ts';
 import { isEmpty, loadState, type JournalState } from './journal/journal-state.ts';
 import { journalInMemory, OwnJournal } from './journal/journal.ts';
 import { beginLife } from './journal/life.ts';
 import { loadInTime } from './journal/load.ts';
 import { OwnLog } from './journal/log.ts';
-import { assertOptions, assertUsable, completeOptions } from './options.ts';
+import { assertOptions, assertUsable, completeOptions, refusalOf } from './options.ts';
 
 /**
  * Runs the administration interface of a gateway, without a store: all changes are lost when the process ends.
@@ -128,7 +130,7 @@ export async function openAdmin(
     await journal.compact();
     const snapshot = beginLife(withStartTimes(loaded.snapshot, clock.now()), loaded.earlierLives);
     const { unsettled, entries } = loaded;
-    const adopt = isEmpty(stored) ? undefined : takingOver(options.adopt, given, loaded);
+    const adopt = isEmpty(stored) ? undefined : takingOver(options.adopt, complete, loaded);
     const configuration = (): Snapshot => loaded.snapshot;
     return await start(complete, {
       ...{ snapshot, journal, unsettled, entries, configuration, adopt },
@@ -143,17 +145,20 @@ export async function openAdmin(
 /** What an interface takes over from the given snapshot. */
 function takingOver(
   adopt: 'nothing' | 'additions' | 'all' = 'nothing',
-  given: Snapshot,
+  { given, gateway }: CompleteOptions,
   { deleted }: JournalState,
 ): Transition | undefined {
   if (adopt === 'nothing') return undefined;
-  return (snapshot, context) =>
-    atStart(
+  return (snapshot, context) => {
+    const decision =
       adopt === 'all'
         ? adoptDocument(snapshot, given, context, { prune: true })
-        : adoptAdditions(snapshot, given, context, deleted),
-      snapshot,
-    );
+        : adoptAdditions(snapshot, given, context, deleted);
+    const refusal = decision.outcome === 'accepted' ? refusalOf(gateway, decision, context) : undefined;
+    return refusal === undefined
+      ? atStart(decision, snapshot)
+      : refused(snapshot, refusal, decision.resources);
+  };
 }
 
 /** What the option does with what only the document has. */

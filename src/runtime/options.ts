@@ -14,11 +14,12 @@ import type {
   Hasher,
   Logger,
   SecretSealer,
+  Veto,
 } from '../ports/port.ts';
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import { onlyInDocument } from '../resources/shared/document-difference.ts';
-import { problem, quoted } from '../problem.ts';
+import { parseProblem, problem, quoted, type Problem } from '../problem.ts';
 import { declareSecretParameters, InvalidDocumentError } from '../resources/document.ts';
 import { creationOf } from '../resources/index.ts';
 import { assertSnapshot } from '../resources/snapshot.ts';
@@ -253,10 +254,25 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
 export function assertUsable({ gateway, given, clock }: CompleteOptions): void {
   if (gateway.veto === undefined) return;
   const context = { now: clock.now() };
-  const refusal = gateway.veto(creationOf(given, context), context);
-  if (refusal === undefined) return;
-  const { detail, errors = [{ pointer: '', code: 'validation-failed', detail }] } = refusal;
-  throw new InvalidDocumentError(errors);
+  const { detail } = refusalOf(gateway, creationOf(given, context), context) ?? {};
+  if (detail !== undefined)
+    throw new InvalidDocumentError([{ pointer: '', code: 'validation-failed', detail }]);
+}
+
+/**
+ * Why a gateway cannot have what a decision at the start leads to.
+ *
+ * @throws TypeError if the gateway answers wrongly: nobody has sent a command that could be refused
+ * @internal
+ */
+export function refusalOf({ veto }: GatewayPort, ...decided: Parameters<Veto>): Problem | undefined {
+  const answer: unknown = veto?.(...decided);
+  if (answer === undefined) return undefined;
+  // A promise must not end the process.
+  Promise.resolve(answer).catch(() => undefined);
+  const refusal = isThenable(answer) ? undefined : parseProblem(answer);
+  if (refusal !== undefined) return refusal;
+  throw new TypeError('The veto of the gateway must answer undefined or a problem, and at once');
 }
 
 /** Whether no caller must log in. Each request asks, so `onError` gets the first failure alone. */

@@ -110,8 +110,46 @@ describe('waitFor', () => {
     );
     await expect(waiting).rejects.toMatchObject({
       name: 'TimeoutError',
-      message: 'Not as wanted after 50 ms. The last answer was {"state":"started"}',
+      message: 'Not done after 50 ms. The last answer was {"state":"started"}',
     });
+  });
+
+  it.each([Infinity, 2 ** 40])('has no limit with %d', async (timeoutMs) => {
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const client = createClient(sendTo(run()));
+    const waiting = waitFor(
+      client,
+      () => client.services.get('Sales'),
+      () => false,
+      { timeoutMs, signal },
+    );
+    await pause(150);
+    leaving.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+  });
+
+  it.each([NaN, -1, '5' as never])('refuses the limit %p', async (timeoutMs) => {
+    const client = createClient(sendTo(run()));
+    await expect(
+      waitFor(
+        client,
+        () => client.services.get('Sales'),
+        () => true,
+        { timeoutMs },
+      ),
+    ).rejects.toThrow(RangeError);
+  });
+
+  it('takes an answer without a body, and says so', async () => {
+    const client = createClient(sendTo(run()));
+    const waiting = waitFor(
+      client,
+      () => client.services.start('Sales'),
+      () => false,
+      { timeoutMs: 50 },
+    );
+    await expect(waiting).rejects.toThrow('Not done after 50 ms. The last answer was without a body');
   });
 
   it('ends with the reason of its signal, with an error of the condition, and with that of a refused stream', async () => {
@@ -170,9 +208,9 @@ describe('withRetry', () => {
   const request = { method: 'PUT', target: '/services/Sales/stop', headers: {} };
 
   it('sends again after the time that the answer asks for', async () => {
-    const { send, count } = failing(2, { 'retry-after': '0' });
-    expect(await withRetry(send, 1000)(request)).toMatchObject({ status: 204 });
-    expect(count()).toBe(3);
+    const { send, count } = failing(1, { 'retry-after': '1' });
+    expect(await withRetry(send, 5000)(request)).toMatchObject({ status: 204 });
+    expect(count()).toBe(2);
   });
 
   it('sends nothing again that would come too late, has no such time, or got another answer', async () => {
@@ -183,6 +221,24 @@ describe('withRetry', () => {
     const other: Send = () => Promise.resolve({ status: 504, headers: { 'retry-after': '0' }, body: '{}' });
     expect(await withRetry(other, 1000)(request)).toMatchObject({ status: 504 });
     expect([late.count(), untimed.count()]).toEqual([1, 1]);
+  });
+
+  it.each(['0', '-5', '', 'Wed, 21 Oct 2015 07:28:00 GMT'])(
+    'does not hurry for Retry-After: %j',
+    async (after) => {
+      const { send, count } = failing(99, { 'retry-after': after });
+      expect(await withRetry(send, 1500)(request)).toMatchObject({ status: 503 });
+      expect(count()).toBeLessThan(3);
+    },
+  );
+
+  it('sends what a function gives once, and refuses what is no time', async () => {
+    const { send, count } = failing(9, { 'retry-after': '1' });
+    const body = () => Promise.resolve(new Uint8Array(1));
+    expect(await withRetry(send, 60_000)({ ...request, body })).toMatchObject({ status: 503 });
+    expect(count()).toBe(1);
+    for (const forMs of [NaN, -1, '200' as never]) expect(() => withRetry(send, forMs)).toThrow(RangeError);
+    expect(() => withRetry(undefined as never, 1)).toThrow(TypeError);
   });
 
   it('ends with the signal of the request', async () => {

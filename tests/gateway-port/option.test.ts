@@ -8,14 +8,19 @@ import {
   createMemoryStore,
   createSnapshot,
   deleteListener,
+  deleteResource,
+  EffectRefusedError,
   InvalidDocumentError,
   openAdmin,
   patchService,
+  sequence,
+  stopService,
   toDocument,
   type Admin,
   type Effect,
   type GatewayDocument,
   type Transition,
+  type Veto,
 } from 'gateway-admin-core';
 import { createGatewayPort, type OpenedGatewayPort } from 'gateway-admin-core/gateway-port';
 import { createVirtualClock } from 'gateway-admin-core/testing';
@@ -204,12 +209,17 @@ describe('what the gateway cannot have', () => {
   };
   const portOf = (own: object = {}, onError: (error: unknown) => void = () => undefined) =>
     createGatewayPort({ services: used, closeSessions, onError, ...own } as never) as OpenedGatewayPort;
+  const anyPort = {
+    supports: ['create', 'delete'] as const,
+    apply: () => Promise.resolve(),
+    inspect: () => Promise.resolve('in-place' as const),
+  };
   const wrong = { services: [{ name: 'One', router: 'rr', root_user: true }] };
   const sentence = 'This gateway does not use root_user of a service. It uses max_connection.';
 
   it('is refused before a store keeps it', async () => {
     expect(() => createAdmin({ snapshot: createSnapshot(wrong), gateway: portOf() })).toThrow(
-      `/services/One/root_user: ${sentence}`,
+      `/services/One: ${sentence}`,
     );
     const store = createMemoryStore();
     const opening = openAdmin({ snapshot: createSnapshot(wrong), gateway: portOf(), store });
@@ -223,13 +233,9 @@ describe('what the gateway cannot have', () => {
   it('is shown as failed if a store has it, beside what works, and can be mended', async () => {
     const [clock, store] = [createVirtualClock(), createMemoryStore()];
     const services = [...wrong.services, { name: 'Two', router: 'rr' }];
-    const plain = {
-      apply: () => Promise.resolve(),
-      inspect: () => Promise.resolve('in-place' as const),
-    };
     const observe = { onError: () => undefined };
     const snapshot = createSnapshot({ services });
-    await (await openAdmin({ snapshot, gateway: plain, store, clock, observe })).close();
+    await (await openAdmin({ snapshot, gateway: anyPort, store, clock, observe })).close();
     const gateway = portOf({ clock });
     const admin = await openAdmin({ snapshot, gateway, store, clock, observe });
     await gateway.open(admin);
@@ -242,6 +248,88 @@ describe('what the gateway cannot have', () => {
     expect(shown(admin)).toEqual(['started', undefined]);
     await clock.waitFor(gateway[Symbol.asyncDispose]() as Promise<void>);
     await admin.close();
+  });
+
+  it('is not taken over from a document at the start', async () => {
+    const store = createMemoryStore();
+    const [errors, observe] = [
+      [] as string[],
+      { onError: (error: unknown) => void errors.push(String(error)) },
+    ];
+    await (
+      await openAdmin({ snapshot: createSnapshot(document), gateway: portOf(), store, observe })
+    ).close();
+    for (const adopt of ['all', 'additions'] as const) {
+      const services = [...wrong.services, { name: 'Two', router: 'rr', root_user: true }];
+      const gateway = portOf();
+      const admin = await openAdmin({
+        snapshot: createSnapshot({ services }),
+        gateway,
+        store,
+        adopt,
+        observe,
+      });
+      expect(toDocument(admin.snapshot).services).toMatchObject(document.services ?? []);
+      expect(admin.snapshot.services.size).toBe(1);
+      expect(errors.join()).toContain(`The given document was not adopted. /services/`);
+      await admin.close();
+    }
+  });
+
+  it('can be stopped and taken out, also if the gateway refuses a later part of the command', async () => {
+    const [store, observe] = [createMemoryStore(), { onError: () => undefined }];
+    const listeners = [{ name: 'main', protocol: 'pg', address: '::1', port: 1, ssl: 'required' }];
+    const services = [
+      ...wrong.services.map((each) => ({ ...each, listeners })),
+      { name: 'Two', router: 'rr' },
+    ];
+    const snapshot = createSnapshot({ services });
+    await (await openAdmin({ snapshot, gateway: anyPort, store, observe })).close();
+    const gateway = portOf({
+      services: {
+        ...used,
+        apply(wanted: { readonly max_connection?: number } | undefined) {
+          if (wanted?.max_connection === 9) throw new EffectRefusedError('Not 9.');
+        },
+      },
+    });
+    const admin = await openAdmin({ snapshot, gateway, store, observe });
+    await gateway.open(admin);
+    // A service that was stopped and is started again may run now.
+    const definitions = () =>
+      toDocument(admin.snapshot).services?.map(
+        ({ state: _state, state_reason: _reason, state_since: _since, ...rest }) => rest,
+      );
+    const before = definitions();
+    const last: Transition = (state, context) =>
+      patchService(state, 'Two', [{ op: 'add', path: '/max_connection', value: 9 }], context);
+    const firsts: readonly Transition[] = [
+      (state, context) => stopService(state, 'One', context),
+      (state, context) => patchService(state, 'One', [{ op: 'remove', path: '/root_user' }], context),
+      (state, context) => deleteListener(state, 'One', 'main', context),
+      (state, context) => deleteResource(state, 'services', 'One', context),
+    ];
+    for (const first of firsts) {
+      const execution = await admin.execute(sequence(first, last));
+      expect(execution).toMatchObject({
+        problem: { code: 'effect-refused', detail: expect.stringContaining('Not 9.') },
+      });
+      expect(definitions()).toEqual(before);
+    }
+    await gateway[Symbol.asyncDispose]();
+    await admin.close();
+  });
+
+  it.each([
+    ['a promise', () => Promise.reject(new Error('late'))],
+    ['a text', () => 'no'],
+    ['null', () => null],
+    ['an object', () => ({})],
+  ])('is said at once, and with a problem: not with %s', (_what, veto) => {
+    const gateway = { ...anyPort, veto: veto as unknown as Veto };
+    expect(() => createAdmin({ snapshot: createSnapshot(document), gateway })).toThrow(
+      'The veto of the gateway must answer undefined or a problem, and at once',
+    );
   });
 
   it('is a field of a listener that is not listed', async () => {
@@ -264,7 +352,7 @@ describe('what the gateway cannot have', () => {
       const detail = 'This gateway does not use ssl of a listener. It uses name, protocol, address, port.';
       expect([status, JSON.parse(String(body))]).toMatchObject([
         422,
-        { detail, errors: [{ pointer: '/ssl', detail }] },
+        { detail: `/services/One/listeners/main: ${detail}` },
       ]);
     }
     expect((await ask(['ssl'], ''))[0]).toBe(201);

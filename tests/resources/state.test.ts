@@ -197,7 +197,7 @@ describe.each(machines)('a $kind', ({ kind, step, of, report }) => {
     expect(faults).toMatchObject([{ pointer: '/0', detail }]);
     const link = `/${kind}s/Report%20Service`;
     const linked = applyReports(snapshot, { ...report('failed'), [kind]: link }, { now: 5 });
-    const hint = `names the ${kind} "${link}", which does not exist: a report has the name, "Report Service", and not the link`;
+    const hint = `names the ${kind} "${link}", which does not exist. Reports name a ${kind} by name, "Report Service", not by link`;
     expect(linked.faults).toMatchObject([{ pointer: '/0', detail: hint }]);
   });
 });

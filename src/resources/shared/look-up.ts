@@ -65,7 +65,8 @@ export function reported<T extends Entity>(
   const found = collectionOf(snapshot, named).find(name);
   if (found !== undefined) return found;
   const meant = parseLink(name, named.collection);
-  const hint = meant === undefined ? '' : `: a report has the name, ${quoted(meant)}, and not the link`;
+  const hint =
+    meant === undefined ? '' : `. Reports name a ${named.singular} by name, ${quoted(meant)}, not by link`;
   return {
     contradiction: `names the ${named.singular} ${quoted(name)}, which does not exist${hint}`,
     missing: linkTo(named.collection, name),

@@ -54,6 +54,11 @@ interface Checked extends SequencedCommand {
 /** The routes that a sequence takes commands of. */
 const router = createRouter(boundRoutes.filter(isTaken));
 
+/** The words with which the paths of resources begin. */
+const roots = new Set(
+  boundRoutes.filter(({ path }) => path.includes('/:')).map(({ path }) => path.split('/', 2)[1]),
+);
+
 function isTaken(route: BoundRoute): route is CommandRoute {
   if (route.kind !== 'command' || !('find' in route)) return false;
   // An undo is a sequence of its own, of the commands of another moment. A path without a query chooses no sessions.
@@ -157,11 +162,13 @@ const notTaken =
   'A sequence does not take this. A sequence takes commands that change services, servers, monitors, filters, users, sessions, ' +
   'connections or logs. Send anything else, such as an undo or DELETE /sessions, in a request of its own.';
 
-/** The prefix under which an interface is mounted has at most so many segments. */
+/** The longest prefix that is recognised, in segments. */
 const mostPrefixSegments = 5;
 
 /** What to say of a path that begins with the prefix of the interface; `undefined` for any other path. */
 function prefixed(method: string, path: string): string | undefined {
+  // A path that begins as one of the interface has no prefix.
+  if (roots.has(path.split('/', 2)[1])) return undefined;
   let inner = path;
   for (let left = mostPrefixSegments; left > 0; left -= 1) {
     inner = inner.slice(1 + inner.slice(1).search(/\/|$/));

@@ -19,10 +19,10 @@ export interface LogView<T, Item> {
   /** Gives what the reader gets for an item. */
   readonly show: (item: T) => Item;
   /**
-   * Gives what the reader gets for missing items: the item after the gap, if there is one, and how many are missing; 0
-   * if that is not known.
+   * Gives what the reader gets for missing items: the items after and before the end of the gap, if there are such, and
+   * how many are missing; 0 if that is not known.
    */
-  readonly gap: (next: T | undefined, missed: number) => Item;
+  readonly gap: (next: T | undefined, missed: number, last: T | undefined) => Item;
 }
 
 /**
@@ -74,6 +74,11 @@ export class BoundedLog<T> {
   /** Gives the item of a number from the oldest one on; `undefined` if there is no such item yet. */
   at(number: number): T | undefined {
     return number < this.#count ? this.#ring[number % this.#capacity] : undefined;
+  }
+
+  /** Gives the item before that of a number from the oldest one on; `undefined` if there was none. */
+  before(number: number): T | undefined {
+    return number === this.#oldest ? this.#dropped : this.at(number - 1);
   }
 
   append(items: readonly T[]): void {
@@ -205,13 +210,13 @@ class Reader<T, Item extends object> implements AsyncIterableIterator<Item, unde
 
 /** The place of one reader in a log. @internal */
 export class Cursor<T, Item extends object> {
-  readonly #log: Pick<BoundedLog<T>, 'oldest' | 'count' | 'at' | 'isClosed'>;
+  readonly #log: Pick<BoundedLog<T>, 'oldest' | 'count' | 'at' | 'before' | 'isClosed'>;
   readonly #view: LogView<T, Item>;
   #position: number;
   #complete: boolean;
 
   constructor(
-    log: Pick<BoundedLog<T>, 'oldest' | 'count' | 'at' | 'isClosed'>,
+    log: Pick<BoundedLog<T>, 'oldest' | 'count' | 'at' | 'before' | 'isClosed'>,
     { position, complete }: Start,
     view: LogView<T, Item>,
   ) {
@@ -243,7 +248,7 @@ export class Cursor<T, Item extends object> {
     if (!this.#complete || missed > 0) {
       const known = this.#complete ? missed : 0;
       this.#complete = true;
-      return this.#view.gap(item, known);
+      return this.#view.gap(item, known, this.#log.before(this.#position));
     }
     if (item === undefined) return undefined;
     this.#position += 1;

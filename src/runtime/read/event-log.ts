@@ -33,7 +33,10 @@ export interface EventGap {
   readonly id: string;
   /** Id of the event after the gap; left out if there is no such event yet. */
   readonly next?: string;
-  /** Number of missing events of all types. Left out for a reader that has resumed: that number is not known. */
+  /**
+   * Number of missing events of all types. Left out for the first gap of a reader that has resumed, because the number
+   * is not known.
+   */
   readonly missed?: number;
   /** Tells a gap from an event. */
   readonly gap: true;
@@ -75,10 +78,9 @@ export class EventLog {
   readonly #life: string;
   readonly #view: LogView<LoggedEvent, PublishedEvent | EventGap> = {
     show: (entry) => ({ id: this.#idOf(entry), event: entry.event }),
-    gap: (next, missed) => ({
+    gap: (next, missed, last) => ({
       gap: true,
-      // The oldest kept event follows a gap, or none.
-      id: next === undefined ? this.newest : this.#idOf(this.#log.dropped ?? beginning),
+      id: this.#idOf(last ?? beginning),
       ...(next !== undefined && { next: this.#idOf(next) }),
       ...(missed > 0 && { missed }),
     }),

@@ -132,8 +132,9 @@ export const pauseMs = 10;
 
 /** The time that a call of the host may take: less than the usual time limit of a test. */
 const longestCallMs = 4000;
-/** The time for a gateway to open or to end. */
-const longestOpeningMs = 5000;
+
+/** The time for a gateway to open or to end: less than the usual time limit of a test, too. */
+const longestOpeningMs = 4500;
 
 /**
  * The time in which a gateway does what it must not do, and in which clients see the end of their connections if no
@@ -170,28 +171,52 @@ export async function withGateway<Gateway extends AuditedGateway>(
   const reports: HostReport[] = [];
   const faults: ReportError[] = [];
   const { admin, during } = createAuditAdmin(snapshot, faults);
-  const opening = open(watched(admin, reports));
-  const gateway = await timely(opening, 'the function that opens the gateway must resolve', longestOpeningMs);
   const inTime =
-    <T>(what: string, call: ((thing: T, gateway: Gateway) => Promise<() => Promise<void>>) | undefined) =>
+    <T>(
+      gateway: Gateway,
+      what: string,
+      call: ((thing: T, gateway: Gateway) => Promise<() => Promise<void>>) | undefined,
+    ) =>
     async (thing: T): Promise<() => Promise<void>> => {
       if (call === undefined) throw new TypeError(`There is no function ${what}`);
       const end = await timely(call(thing, gateway), `the option ${what} must resolve`);
       return () => timely(end(), `the function that ${what} has resolved to must resolve`);
     };
   try {
-    assertSupports(gateway, supports);
-    await check({
-      ...{ admin, during, gateway, reports, faults },
-      ...(connect === undefined ? {} : { clients: await connectClients(admin, gateway, connect, faults) }),
-      obstruct: inTime('obstruct', obstruct),
-      interrupt: inTime('interrupt', interrupt),
+    await whileOpen(open(watched(admin, reports)), async (gateway) => {
+      assertSupports(gateway, supports);
+      await check({
+        ...{ admin, during, gateway, reports, faults },
+        ...(connect === undefined ? {} : { clients: await connectClients(admin, gateway, connect, faults) }),
+        obstruct: inTime(gateway, 'obstruct', obstruct),
+        interrupt: inTime(gateway, 'interrupt', interrupt),
+      });
     });
   } finally {
-    const ended = Promise.resolve(gateway[Symbol.asyncDispose]?.());
-    await timely(ended, 'Symbol.asyncDispose of the gateway must resolve', longestOpeningMs);
     await admin.close();
   }
+}
+
+/** Uses a gateway, and disposes of it, also of one that opens too late. Of several errors, the first one counts. */
+async function whileOpen<Gateway extends AuditedGateway>(
+  opening: Promise<Gateway>,
+  use: (gateway: Gateway) => Promise<void>,
+): Promise<void> {
+  const end = async (gateway: Gateway): Promise<void> => {
+    await gateway[Symbol.asyncDispose]?.();
+  };
+  const inTime = (ended: Promise<void>): Promise<void> =>
+    timely(ended, 'Symbol.asyncDispose of the gateway must resolve', longestOpeningMs);
+  let gateway;
+  try {
+    gateway = await timely(opening, 'the function that opens the gateway must resolve', longestOpeningMs);
+    await use(gateway);
+  } catch (error) {
+    await inTime(gateway === undefined ? Promise.resolve() : end(gateway)).catch(() => undefined);
+    if (gateway === undefined) opening.then(end).catch(() => undefined);
+    throw error;
+  }
+  await inTime(end(gateway));
 }
 
 /** The interface of an audit. The audit calls the port itself; the port of the interface is that call. */

@@ -235,7 +235,8 @@ export const laws: readonly Law[] = [
     id: 'retry',
     name: 'is in place while the gateway goes on trying, and stays out of place otherwise',
     needs: ['obstruct'],
-    covers: ({ effect }) => effect.type === 'service.start',
+    wants: { type: 'service.start', what: 'stopped service with a listener' },
+    covers: ({ effect, listeners = [] }) => effect.type === 'service.start' && listeners.length > 0,
     async check({ effect }, { applyObstructed, obstruct, answerOf, expect, expectFailed, expectRecovered }) {
       if (effect.type !== 'service.start') return;
       const release = await obstruct(effect.service);

@@ -938,12 +938,12 @@ describe('what never answers', () => {
     [
       'the function that opens the gateway',
       opened(forEver),
-      'the function that opens the gateway must resolve, but has not within 5000 ms',
+      'the function that opens the gateway must resolve, but has not within 4500 ms',
     ],
     [
       'the disposal of the gateway',
       opened(async () => ({ ...(await port()), [Symbol.asyncDispose]: forEver })),
-      'Symbol.asyncDispose of the gateway must resolve, but has not within 5000 ms',
+      'Symbol.asyncDispose of the gateway must resolve, but has not within 4500 ms',
     ],
   ];
 

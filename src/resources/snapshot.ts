@@ -17,10 +17,22 @@ import type { User } from './user.ts';
 
 /**
  * The state of one gateway at one moment. Deep-frozen. A change makes a new snapshot, which shares the unchanged parts.
+ * Only {@link createSnapshot} and changes make one: a gateway document is none.
  *
  * @public
  */
-export interface Snapshot {
+export interface Snapshot extends Created, SnapshotMembers {}
+
+/** What only the compiler reads. The first of all members, because the compiler names the first that are missing. */
+interface Created {
+  /** Never there. */
+  readonly [fromCreateSnapshot]: true;
+}
+
+declare const fromCreateSnapshot: unique symbol;
+
+/** The members of a snapshot. */
+interface SnapshotMembers {
   /** The id of the life of the interface; empty if not given. Revisions of different epochs cannot be compared. */
   readonly epoch: string;
   /** The number of the snapshot. Each change raises it by one. */

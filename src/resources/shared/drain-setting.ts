@@ -27,5 +27,12 @@ export interface Drain {
   readonly from: 'started' | 'stopped';
 }
 
-/** What a caller says of a drain. @internal */
-export type DrainOptions = Pick<Drain, 'timeout' | 'then' | 'reason'>;
+/** What a caller says of a drain: with a deadline, also what happens then. @internal */
+export type DrainOptions = WithDeadline | WithoutDeadline;
+
+interface WithDeadline extends Required<Pick<Drain, 'timeout' | 'then'>>, Pick<Drain, 'reason'> {}
+
+interface WithoutDeadline extends Pick<Drain, 'reason'> {
+  readonly timeout?: never;
+  readonly then?: never;
+}

@@ -13,7 +13,7 @@ import type {
   Foresee,
   Veto,
 } from '../ports/port.ts';
-import type { AdminRequest, AdminResponse, Principal } from '../http/message.ts';
+import type { AdminRequest, AdminResponse, HostRequest, Principal } from '../http/message.ts';
 import type { Role } from '../http/route.ts';
 import type { AuditGap, AuditRecord, HostAttempt } from '../ports/audit-record.ts';
 import type { AlertRepresentation } from '../resources/alert.ts';
@@ -264,7 +264,7 @@ export interface Admin {
    * @throws TypeError if the role is unknown
    */
   guard(
-    request: AdminRequest,
+    request: HostRequest,
     role: Role,
   ): Promise<
     | { readonly admitted: true; readonly principal: Principal | undefined }

@@ -122,7 +122,7 @@ export type ProblemCode = keyof typeof problemTable;
  */
 export type HostProblemCode = `host-${string}`;
 
-/** A code of either. With a name of its own, because the compiler would write all of them into its messages. */
+/** A code of either. With a name, because the compiler would write all codes into its messages. @internal */
 type AnyProblemCode = ProblemCode | HostProblemCode;
 
 /**

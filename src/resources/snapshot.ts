@@ -23,15 +23,16 @@ import type { User } from './user.ts';
  */
 export interface Snapshot extends Created, SnapshotMembers {}
 
-/** What only the compiler reads. The first of all members, because the compiler names the first that are missing. */
+/** What only the compiler reads: of the members that are missing, its message names the first. @internal */
 interface Created {
   /** Never there. */
   readonly [fromCreateSnapshot]: true;
 }
 
+/** The key of what only the compiler reads. @internal */
 declare const fromCreateSnapshot: unique symbol;
 
-/** The members of a snapshot. */
+/** The members of a snapshot. @internal */
 interface SnapshotMembers {
   /** The id of the life of the interface; empty if not given. Revisions of different epochs cannot be compared. */
   readonly epoch: string;

@@ -30,9 +30,13 @@ export interface Drain {
 /** What a caller says of a drain: with a deadline, also what happens then. @internal */
 export type DrainOptions = WithDeadline | WithoutDeadline;
 
+/** A drain that has an end. @internal */
 interface WithDeadline extends Required<Pick<Drain, 'timeout' | 'then'>>, Pick<Drain, 'reason'> {}
 
+/** A drain that goes on until it is ended. @internal */
 interface WithoutDeadline extends Pick<Drain, 'reason'> {
+  /** Not without `then`. */
   readonly timeout?: never;
+  /** Not without `timeout`. */
   readonly then?: never;
 }

@@ -122,6 +122,9 @@ export type ProblemCode = keyof typeof problemTable;
  */
 export type HostProblemCode = `host-${string}`;
 
+/** A code of either. With a name, because the compiler would write all codes into its messages. @internal */
+type AnyProblemCode = ProblemCode | HostProblemCode;
+
 /**
  * One fault in a request, a document or a report.
  *
@@ -145,7 +148,7 @@ export interface Fault {
  *
  * @public
  */
-export interface Problem<Code extends ProblemCode | HostProblemCode = ProblemCode | HostProblemCode> {
+export interface Problem<Code extends AnyProblemCode = AnyProblemCode> {
   /** URI of the kind of problem: a name, no address. Its last word is the code, whose row is in docs/errors.md. */
   readonly type: string;
   /** Short text for the kind of problem; the same for every occurrence. */
@@ -215,7 +218,7 @@ export function problem(code: ProblemCode, text: string, errors?: readonly Fault
 /** The longest texts of a problem, in UTF-16 code units; longer ones are cut. @internal */
 export const longestTexts = { title: 255, detail: 2048, faultPointer: 512, faultDetail: 1024 } as const;
 
-function headOf<Code extends ProblemCode | HostProblemCode>(
+function headOf<Code extends AnyProblemCode>(
   code: Code,
   { status, title }: Pick<Problem, 'status' | 'title'>,
   text: string,

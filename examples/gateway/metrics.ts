@@ -24,9 +24,7 @@ export function createListener(admin: Admin): RequestListener {
 
 /** Names and counts are for those alone who may read them from the interface: Prometheus logs in as a reader does. */
 async function sendMetrics(admin: Admin, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // Of all headers, only set-cookie is a list, and no request has it.
-  const headers = request.headers as Readonly<Record<string, string | undefined>>;
-  const { method = '' } = request;
+  const { method = '', headers } = request;
   const guarded = await admin.guard({ method, target: '/metrics', headers }, 'reader');
   if (guarded.admitted) {
     const type = 'text/plain; version=0.0.4; charset=utf-8';

@@ -16,7 +16,7 @@ export interface FetchOptions {
    * Path of the interface, such as `/admin`; must begin with a slash. Default: the root, where the path `/` itself
    * belongs to the host if there is `next`. Give `/` if `/` belongs to the interface.
    */
-  readonly basePath?: string;
+  readonly basePath?: `/${string}`;
   /** Gives the caller that the host has authenticated; `undefined` for 401. Left out if the interface authenticates. */
   readonly principalOf?: (request: Request) => Principal | undefined | Promise<Principal | undefined>;
   /** Gives where a request comes from, such as the IP address of the client. Left out if the server does not tell. */

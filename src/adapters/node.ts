@@ -20,7 +20,7 @@ export interface NodeOptions {
    * belongs to the host if the listener gets a third argument. Give `/` if `/` belongs to the interface. If a framework
    * removes the path under which the listener is mounted, give that path or `/`.
    */
-  readonly basePath?: string;
+  readonly basePath?: `/${string}`;
   /** Gives the caller that the host has authenticated; `undefined` for 401. Left out if the interface authenticates. */
   readonly principalOf?: (request: IncomingMessage) => Principal | undefined | Promise<Principal | undefined>;
   /**

@@ -87,7 +87,7 @@ type Subject<P> = P extends `/${'commands' | 'history'}/:id${string}`
         : [];
 
 /** The body, if there is one. @internal */
-type Body<B> = B extends undefined ? [] : [body: B];
+type Body<B> = [B] extends [undefined] ? [] : [body: B];
 /** The name of a field. @internal */
 type FieldOf<R> = R extends object ? keyof R & string : never;
 /** The selected fields. All of them are the representation itself. @internal */

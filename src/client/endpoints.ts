@@ -2,10 +2,11 @@
  * What each endpoint takes and gives, as types: most follows from the table of endpoints.
  */
 import type { endpoints } from '../http/endpoint.ts';
-import type { Drain, GatewayDocument, Module, Operation, Sealed } from '../index.ts';
+import type { GatewayDocument, Module, Operation, Sealed } from '../index.ts';
 import type { AlertRepresentation } from '../resources/alert.ts';
 import type { CommandRepresentation } from '../resources/command.ts';
 import type { ConnectionRepresentation } from '../resources/connection.ts';
+import type { DrainOptions } from '../resources/drain.ts';
 import type { FilterRepresentation } from '../resources/filter.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import type { InstanceRepresentation } from '../resources/gateway.ts';
@@ -167,7 +168,7 @@ export type BodyOf<Id extends EndpointId> = Given<
   Id extends `${infer Collection extends keyof GatewayDocument}.create`
     ? Definition<GatewayDocument[Collection]>
     : Id extends `${string}.drain`
-      ? Pick<Drain, 'timeout' | 'then' | 'reason'>
+      ? DrainOptions
       : (typeof endpoints)[Id]['method'] extends 'PATCH'
         ? readonly Operation[]
         : undefined

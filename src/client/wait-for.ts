@@ -22,8 +22,8 @@ export interface WaitOptions extends RequestOptions {
 const [shortestPauseMs, longestPauseMs] = [100, 10_000];
 
 /**
- * Waits until `isDone` accepts an answer. Asks at once, and again when an event comes, or after ten seconds without one.
- * While it waits, it counts as one of `maxEventReaders`.
+ * Waits until `isDone` accepts an answer. Asks at once, and again when an event comes, or after ten seconds without
+ * one. While it waits, it counts as one of `maxEventReaders`.
  *
  * @remarks
  * Rejects

@@ -155,8 +155,8 @@ export interface KindOptions<K extends Kind, F extends FieldOf<K>> {
   ): Seen<K, F> | undefined | Promise<Seen<K, F> | undefined>;
   /**
    * Says why this gateway cannot have a resource, in a sentence; `undefined` if it can. Asked about what a command
-   * leads to, an undo included, in dry runs too, and at the beginning; not when a command that has failed is taken back.
-   * Synchronous, without effect, and about this resource alone. `veto` is for rules about several.
+   * leads to, an undo included, in dry runs too, and at the beginning; not when a command that has failed is taken
+   * back. Synchronous, without effect, and about this resource alone. `veto` is for rules about several.
    */
   refuse?(wanted: Wanted<K, F>, before: Wanted<K, F> | undefined): string | undefined;
 }

@@ -49,6 +49,12 @@ export interface AdminRequest {
   readonly signal?: AbortSignal;
 }
 
+/** A request to an endpoint of the host. @internal */
+export interface HostRequest extends Omit<AdminRequest, 'headers'> {
+  /** Headers, with names in any case, such as those of `node:http`. A list of values is 400 `header-invalid`. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
 /** The headers of every response: no cache stores it, and no browser takes it for another type. @internal */
 export const secureHeaders = Object.freeze({
   'cache-control': 'no-store',

@@ -29,12 +29,9 @@ import { fail, ok, problem, problemOf, type Fault, type ProblemCode, type Result
  * @public
  */
 export type Operation =
-  | { readonly op: 'add'; readonly path: string; readonly value: Json }
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: Json }
   | { readonly op: 'remove'; readonly path: string }
-  | { readonly op: 'replace'; readonly path: string; readonly value: Json }
-  | { readonly op: 'move'; readonly from: string; readonly path: string }
-  | { readonly op: 'copy'; readonly from: string; readonly path: string }
-  | { readonly op: 'test'; readonly path: string; readonly value: Json };
+  | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
 
 /**
  * Limits of a patch. A member that is left out has the value of the administration interface.

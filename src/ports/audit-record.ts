@@ -1,7 +1,7 @@
 /**
  * Audit records: who tried to change what, and the outcome. Types only.
  */
-import type { AdminRequest, Principal } from '../http/message.ts';
+import type { HostRequest, Principal } from '../http/message.ts';
 import type { Json, JsonObject } from '../json/value.ts';
 import type { HostProblemCode, ProblemCode } from '../problem.ts';
 
@@ -157,7 +157,7 @@ export interface AuditGap {
  */
 export interface HostAttempt {
   /** The request, for the method, the path and the peer. */
-  readonly request: AdminRequest;
+  readonly request: HostRequest;
   /** The caller, as {@link Admin.guard} has given it. */
   readonly principal?: Principal | undefined;
   /** How the attempt has ended. */

@@ -64,10 +64,10 @@ export interface GatewayPort {
    * effects of these names, `drain` is the setting of this name. A gateway that can drain gives no new session to a
    * server that drains, reports every session that it accepted before `apply` resolves, and reports `sessions.complete`
    * once it has reported everything that is open. A command that needs what is not listed is refused with
-   * `not-supported` before the host is asked. By default, nothing is listed. `create` and `delete` are listed together,
-   * because each undoes the other.
+   * `not-supported` before the host is asked. By default, nothing is listed. `create` and `delete` are listed together
+   * and first, because each undoes the other.
    */
-  readonly supports?: readonly ('create' | 'delete' | 'drain')[];
+  readonly supports?: readonly 'drain'[] | readonly ['create', 'delete', ...'drain'[]];
   /**
    * Whether a session ends with its connection to a server, as in a proxy that only carries bytes. To close a
    * connection is then to close its session: plans and answers count it so. If left out, sessions go on without a

@@ -6,13 +6,15 @@ import { parseShape } from '../core/shape.ts';
 import { copyJson } from '../json/copy.ts';
 import { ok, problemOf, type Result } from '../problem.ts';
 import { namedResources, type Decision } from './index.ts';
-import type { Drain } from './shared/drain-setting.ts';
+import type { DrainOptions } from './shared/drain-setting.ts';
 import { drainOptions } from './shared/drain.ts';
 import type { Draining } from './shared/kind.ts';
 import { lookUp } from './shared/look-up.ts';
 import { valueLimits } from './shared/settings.ts';
 import type { State } from '../snapshot/state.ts';
 import { assertInputs, type Snapshot } from './snapshot.ts';
+
+export type { DrainOptions };
 
 /**
  * Drains a service or server: it takes no new sessions, and what is open ends by itself. With `timeout`, the rest is
@@ -47,7 +49,7 @@ export function drain(
   snapshot: Snapshot,
   collection: 'services' | 'servers',
   name: string,
-  options: Pick<Drain, 'timeout' | 'then' | 'reason'>,
+  options: DrainOptions,
   context: Context,
 ): Decision {
   const found = lookUpDraining(snapshot, collection, name, context);

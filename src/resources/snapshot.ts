@@ -17,10 +17,23 @@ import type { User } from './user.ts';
 
 /**
  * The state of one gateway at one moment. Deep-frozen. A change makes a new snapshot, which shares the unchanged parts.
+ * Only {@link createSnapshot} and changes make one: a gateway document is none.
  *
  * @public
  */
-export interface Snapshot {
+export interface Snapshot extends Created, SnapshotMembers {}
+
+/** What only the compiler reads: of the members that are missing, its message names the first. @internal */
+interface Created {
+  /** Never there. */
+  readonly [fromCreateSnapshot]: true;
+}
+
+/** The key of what only the compiler reads. @internal */
+declare const fromCreateSnapshot: unique symbol;
+
+/** The members of a snapshot. @internal */
+interface SnapshotMembers {
   /** The id of the life of the interface; empty if not given. Revisions of different epochs cannot be compared. */
   readonly epoch: string;
   /** The number of the snapshot. Each change raises it by one. */

@@ -13,13 +13,12 @@ import type {
   Foresee,
   Veto,
 } from '../ports/port.ts';
-import type { AdminRequest, AdminResponse, Principal } from '../http/message.ts';
+import type { AdminRequest, AdminResponse, HostRequest, Principal } from '../http/message.ts';
 import type { Role } from '../http/route.ts';
 import type { AuditGap, AuditRecord, HostAttempt } from '../ports/audit-record.ts';
 import type { AlertRepresentation } from '../resources/alert.ts';
 import type { CommandInFlight } from '../resources/command.ts';
 import type { HostReport, Transition } from '../resources/index.ts';
-import type { Problem } from '../problem.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { AuditReadOptions } from './audit/audit-log.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
@@ -28,7 +27,7 @@ import type { Execution } from './command/execution.ts';
 import type { Handled } from './handler/handler.ts';
 import type { Measurement } from './instrumentation/measurement.ts';
 import type { Limits } from './limits.ts';
-import type { Plan } from './plan/plan.ts';
+import type { Plan, PlanRefusal } from './plan/plan.ts';
 
 /**
  * The options of {@link createAdmin} and {@link openAdmin}. Only `snapshot` and `gateway` are required.
@@ -198,10 +197,7 @@ export interface Admin {
    *
    * @throws the error that the transition throws, or the RangeError or TypeError of {@link Admin.execute}
    */
-  plan(
-    transition: Transition,
-    options?: Omit<ExecuteOptions, 'signal'>,
-  ): Plan | { readonly outcome: 'refused'; readonly problem: Problem };
+  plan(transition: Transition, options?: Omit<ExecuteOptions, 'signal'>): Plan | PlanRefusal;
   /**
    * Creates the first admin user. The password, in plain text, is checked and hashed as by `PUT /users`.
    *
@@ -268,7 +264,7 @@ export interface Admin {
    * @throws TypeError if the role is unknown
    */
   guard(
-    request: AdminRequest,
+    request: HostRequest,
     role: Role,
   ): Promise<
     | { readonly admitted: true; readonly principal: Principal | undefined }

@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { type Admin, type AdminRequest, createBasicAuthentication, createSnapshot } from 'gateway-admin-core';
 import { createFetchHandler } from 'gateway-admin-core/fetch';
 import { connect as connectPort, serve } from 'gateway-admin-core/message-port';
-import { createNodeHandler } from 'gateway-admin-core/node';
+import { createNodeHandler, type NodeOptions } from 'gateway-admin-core/node';
 
 import { inShort, readAudit } from '../support/audit-reader.ts';
 import { crowdedSnapshot, sampleDocument } from '../support/document.ts';
@@ -113,7 +113,7 @@ describe.each(['fetch', 'node'] as const)('an interface behind %s', (name) => {
 
   /** Status of the answer to a GET, with its problem code if there is one. */
   async function get(basePath: string, target: string): Promise<readonly unknown[]> {
-    transport = await transports[name](admin, { basePath });
+    transport = await transports[name](admin, { basePath: basePath as '/' });
     const { status, body } = await transport.send('GET', target);
     const { code } = body as { readonly code?: string };
     return code === undefined ? [status] : [status, code];
@@ -164,10 +164,9 @@ describe.each(['fetch', 'node'] as const)('an interface behind %s', (name) => {
     'refuses the base path %j, which does not begin with a slash',
     (basePath) => {
       const create = { fetch: createFetchHandler, node: createNodeHandler }[name];
-      expect(() => create(admin, { basePath })).toThrow(RangeError);
-      expect(() => create(admin, { basePath })).toThrow(
-        'The base path must begin with a slash, such as /admin',
-      );
+      const options = { basePath: basePath as '/' };
+      expect(() => create(admin, options)).toThrow(RangeError);
+      expect(() => create(admin, options)).toThrow('The base path must begin with a slash, such as /admin');
     },
   );
 });
@@ -182,7 +181,7 @@ describe('a host with routes of its own', () => {
   });
 
   /** Serves the interface behind node. */
-  async function serve(options: { readonly basePath?: string }): Promise<Get> {
+  async function serve(options: Pick<NodeOptions, 'basePath'>): Promise<Get> {
     const handler = createNodeHandler(admin, options);
     const server = createServer((request, response) => {
       handler(request, response, () => response.end(`next ${request.url ?? ''}`));
@@ -199,7 +198,7 @@ describe('a host with routes of its own', () => {
     };
   }
 
-  const behind: Readonly<Record<string, (options: { readonly basePath?: string }) => Promise<Get>>> = {
+  const behind: Readonly<Record<string, (options: Pick<NodeOptions, 'basePath'>) => Promise<Get>>> = {
     node: serve,
     fetch: (options) => {
       const nextPage = ({ url }: Request): Response =>
@@ -222,7 +221,7 @@ describe('a host with routes of its own', () => {
   // Promise: home-page
   it.each([
     ['node', {}],
-    ['node', { basePath: '' }],
+    ['node', { basePath: '' as '/' }],
     ['fetch', {}],
   ])('keeps its home page behind %s without a base path: %j', async (name, options) => {
     const get = await behind[name]?.(options);

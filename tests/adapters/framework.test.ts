@@ -183,7 +183,7 @@ describe('the other line of the block for Express', () => {
 });
 
 describe('the interface under a path of Express', () => {
-  it.each(['/admin', '/'])('is where it was mounted, with the base path %s', async (basePath) => {
+  it.each(['/admin', '/'] as const)('is where it was mounted, with the base path %s', async (basePath) => {
     const { admin } = runAdmin();
     const app = express();
     app.use('/admin', createNodeHandler(admin, { basePath }));

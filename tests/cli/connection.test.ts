@@ -209,7 +209,7 @@ describe('gateway-admin with the address of the console', () => {
     ['beside the interface', '/console', '/admin', '../admin'],
     ['below the interface', '/console', '/', '../'],
     ['behind the path of a proxy', '/a/b/console', '/a/b/x%22%26y', '../x%22%26y'],
-  ])('%s, finds the interface', async (_where, consolePath, adminPath, path) => {
+  ] as const)('%s, finds the interface', async (_where, consolePath, adminPath, path) => {
     const { origin } = await serveConsole({ consolePath, adminPath, console: { adminPath: path } });
     const [own, there] = [origin + consolePath, origin + adminPath];
     for (const [address, shown] of [

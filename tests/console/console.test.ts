@@ -254,7 +254,7 @@ async function listen(listener: (request: IncomingMessage, response: ServerRespo
 
 describe('the page of a console', () => {
   /** Ways to serve the page at a path, as the browser has the path. */
-  const ways: Readonly<Record<string, (basePath: string) => Promise<Get>>> = {
+  const ways: Readonly<Record<string, (basePath: `/${string}`) => Promise<Get>>> = {
     'the adapter for fetch': (basePath) => {
       const handle = createFetchHandler(createConsole(), { basePath });
       return Promise.resolve((path) => handle(new Request(`http://localhost${path}`)));
@@ -284,7 +284,7 @@ describe('the page of a console', () => {
   // Promise: console-path
   it.each(
     Object.entries(ways).flatMap(([way, serve]) =>
-      ['/', '/console', '/a/b'].map((basePath) => [way, basePath, serve] as const),
+      (['/', '/console', '/a/b'] as const).map((basePath) => [way, basePath, serve] as const),
     ),
   )('behind %s finds its files at %s, with and without a slash at the end', async (_way, basePath, serve) => {
     const get = await serve(basePath);
@@ -302,7 +302,7 @@ describe('the page of a console', () => {
 describe('a console beside an interface', () => {
   const { admin } = runAdmin();
 
-  it.each<[string, string, (options: { basePath: string }) => Promise<Get>]>([
+  it.each<[string, `/${string}`, (options: { basePath: `/${string}` }) => Promise<Get>]>([
     ['the fetch adapter', '/admin', besideOfFetch],
     ['the fetch adapter', '/', besideOfFetch],
     ['the adapter for node', '/admin', besideOfNode],
@@ -316,13 +316,13 @@ describe('a console beside an interface', () => {
     expect(await (await get('/console/services')).json()).toMatchObject({ code: 'route-not-found' });
   });
 
-  function besideOfFetch(options: { basePath: string }): Promise<Get> {
+  function besideOfFetch(options: { basePath: `/${string}` }): Promise<Get> {
     const next = createFetchHandler(admin, options);
     const handle = createFetchHandler(createConsole(), { basePath: '/console', next });
     return Promise.resolve((path) => handle(new Request(`http://localhost${path}`)));
   }
 
-  function besideOfNode(options: { basePath: string }): Promise<Get> {
+  function besideOfNode(options: { basePath: `/${string}` }): Promise<Get> {
     const next = createNodeHandler(admin, options);
     const handle = createNodeHandler(createConsole(), { basePath: '/console' });
     return listen((request, response) => handle(request, response, () => next(request, response)));

@@ -83,7 +83,7 @@ function askedOf(consolePath: string, adminPath: string): readonly string[] {
     .sort();
 }
 
-const mounts: readonly (Hosting & { readonly consolePath: string; readonly adminPath: string })[] = [
+const mounts: readonly (Hosting & Required<Pick<Hosting, 'consolePath' | 'adminPath'>>)[] = [
   { consolePath: '/console', adminPath: '/' },
   { consolePath: '/a/b', adminPath: '/a' },
   { consolePath: '/console', adminPath: '/admin', console: { adminPath: '../admin' } },
@@ -110,7 +110,7 @@ describe('a console, in a real browser', () => {
   });
 
   itInBrowser('works at the root of a host, with the interface below', async (page) => {
-    const root = { consolePath: '/', adminPath: '/admin', console: { adminPath: 'admin' } };
+    const root: Hosting = { consolePath: '/', adminPath: '/admin', console: { adminPath: 'admin' } };
     const { origin } = await serveConsole(root);
     expect(placesOf(await visit(page, `${origin}/`))).toEqual(askedOf('/', '/admin'));
   });

@@ -93,9 +93,9 @@ export interface Hosting {
   readonly admin?: Partial<AdminOptions>;
   readonly console?: ConsoleOptions;
   /** Path of the console. Default: `/console`. */
-  readonly consolePath?: string;
+  readonly consolePath?: `/${string}`;
   /** Path of the interface. Default: `/`. */
-  readonly adminPath?: string;
+  readonly adminPath?: `/${string}`;
   readonly principalOf?: NodeOptions['principalOf'];
   /** Software of the host in front of both: answers a request itself, or lets it go on. */
   readonly inFront?: (request: IncomingMessage, response: ServerResponse) => 'answered' | 'goes on';

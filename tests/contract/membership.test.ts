@@ -125,7 +125,7 @@ describe.each(creations)('POST $path', (endpoint) => {
 it.each([
   ['', '/admin'],
   ['/', '/a/b%20c/'],
-])(
+] as const)(
   'a creation names a place below the path at which the interface is mounted: %s %s',
   async (slash, basePath) => {
     transport = await transports.node(running.admin, { basePath });

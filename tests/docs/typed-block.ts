@@ -4,7 +4,7 @@
 import { dirname, join } from 'node:path';
 
 import { buildPackage } from '../support/built-package.ts';
-import { compile, compilerOptions } from '../support/compiler.ts';
+import { compile, userOptions } from '../support/compiler.ts';
 import { type Chain, fileNameOf, textOf } from './code-block.ts';
 
 /**
@@ -14,16 +14,8 @@ import { type Chain, fileNameOf, textOf } from './code-block.ts';
  */
 export function typeFaults(chains: readonly Chain[]): ReadonlyMap<Chain, readonly string[]> {
   buildPackage();
-  const { paths = {}, ...options } = compilerOptions('tsconfig.json');
-  const built = Object.entries(paths).map(([name, sources]) => [name, sources.map(declarationOf)]);
   const texts = new Map(chains.map((chain) => [pathOf(chain), `${textOf(chain)}\nexport {};\n`]));
-  // A block may show a declaration that the page does not go on to use.
-  const found = compile(texts, {
-    ...options,
-    paths: Object.fromEntries(built),
-    noUnusedLocals: false,
-    noUnusedParameters: false,
-  });
+  const found = compile(texts, userOptions());
   return new Map(
     chains.map((chain) => [
       chain,
@@ -32,11 +24,6 @@ export function typeFaults(chains: readonly Chain[]): ReadonlyMap<Chain, readonl
       ),
     ]),
   );
-}
-
-/** What the build declares of a source: the compiler reads that much faster. */
-function declarationOf(source: string): string {
-  return source.replace(/^\.\/src\/(.*)\.ts$/, './dist/$1.d.ts');
 }
 
 /** Beside its page, so that the compiler resolves packages as it does there. Other blocks can import a named file. */

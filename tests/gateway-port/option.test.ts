@@ -307,7 +307,10 @@ describe('what the gateway cannot have', () => {
       (state, context) => stopService(state, 'One', context),
       (state, context) => patchService(state, 'One', [{ op: 'remove', path: '/root_user' }], context),
       (state, context) => deleteListener(state, 'One', 'main', context),
-      (state, context) => deleteResource(state, 'services', 'One', context),
+      sequence(
+        (state, context) => stopService(state, 'One', context),
+        (state, context) => deleteResource(state, 'services', 'One', context),
+      ),
     ];
     for (const first of firsts) {
       const execution = await admin.execute(sequence(first, last));

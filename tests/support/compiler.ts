@@ -17,6 +17,20 @@ export function configuredFiles(path: string): readonly string[] {
   return configuration(path).fileNames.map((file) => file.slice(root.length));
 }
 
+/**
+ * The options of the project for a program of a user: the package's name means what the build declares, which the
+ * compiler reads faster than the sources. What a program declares need not be used.
+ */
+export function userOptions(): ts.CompilerOptions {
+  const { paths = {}, ...options } = compilerOptions('tsconfig.json');
+  const built = Object.entries(paths).map(([name, sources]) => [name, sources.map(declarationOf)]);
+  return { ...options, paths: Object.fromEntries(built), noUnusedLocals: false, noUnusedParameters: false };
+}
+
+function declarationOf(source: string): string {
+  return source.replace(/^\.\/src\/(.*)\.ts$/, './dist/$1.d.ts');
+}
+
 function configuration(path: string): ts.ParsedCommandLine {
   const { config } = ts.readConfigFile(path, read) as { config: unknown };
   return ts.parseJsonConfigFileContent(

@@ -8,7 +8,7 @@ import { MessageChannel } from 'node:worker_threads';
 import type { Admin, AdminResponse } from 'gateway-admin-core';
 import { createFetchHandler } from 'gateway-admin-core/fetch';
 import { connect, serve } from 'gateway-admin-core/message-port';
-import { createNodeHandler } from 'gateway-admin-core/node';
+import { createNodeHandler, type NodeOptions } from 'gateway-admin-core/node';
 
 /** What came back. */
 export interface Answer {
@@ -35,7 +35,7 @@ export interface Transport {
 /** How a transport is opened in front of an administration interface; the options are those of the adapters. */
 export type OpenTransport<A = Admin> = (
   admin: A,
-  options?: { readonly basePath?: string },
+  options?: Pick<NodeOptions, 'basePath'>,
 ) => Promise<Transport>;
 
 /** The transports by name: the core's own request handler, and each adapter in front of it. */

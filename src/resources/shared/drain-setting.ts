@@ -27,5 +27,16 @@ export interface Drain {
   readonly from: 'started' | 'stopped';
 }
 
-/** What a caller says of a drain. @internal */
-export type DrainOptions = Pick<Drain, 'timeout' | 'then' | 'reason'>;
+/** What a caller says of a drain: with a deadline, also what happens then. @internal */
+export type DrainOptions = WithDeadline | WithoutDeadline;
+
+/** A drain that has an end. @internal */
+interface WithDeadline extends Required<Pick<Drain, 'timeout' | 'then'>>, Pick<Drain, 'reason'> {}
+
+/** A drain that goes on until it is ended. @internal */
+interface WithoutDeadline extends Pick<Drain, 'reason'> {
+  /** Not without `then`. */
+  readonly timeout?: never;
+  /** Not without `timeout`. */
+  readonly then?: never;
+}

@@ -3,7 +3,7 @@
  * end of the way.
  */
 import { isTrusted } from '../../core/decision.ts';
-import type { AdminRequest, Principal } from '../../http/message.ts';
+import type { HostRequest, Principal } from '../../http/message.ts';
 import type { Route } from '../../http/route.ts';
 import type { Json } from '../../json/value.ts';
 import type { HostAttempt, WriteRecord } from '../../ports/audit-record.ts';
@@ -26,7 +26,7 @@ interface Target {
 /** What is known of one attempt to change something. Who makes it a step further adds a member. @internal */
 export interface Attempt {
   /** The request; left out for a call of the host and a command of an earlier life. */
-  readonly request?: AdminRequest;
+  readonly request?: HostRequest;
   readonly target?: Target;
   readonly mark?: Mark | undefined;
   /** The function that the host has called. */
@@ -137,11 +137,11 @@ export function isFailedLogIn(code: Problem['code']): boolean {
 }
 
 /** The entry for one failed log-in. @internal */
-export function failedLogIn(request: AdminRequest | undefined): StrangerEntry {
+export function failedLogIn(request: HostRequest | undefined): StrangerEntry {
   return { kind: 'failed-log-in', ...peerOf(request), count: 1 };
 }
 
-function peerOf(request: AdminRequest | undefined): Pick<WriteEntry, 'peer'> {
+function peerOf(request: HostRequest | undefined): Pick<WriteEntry, 'peer'> {
   return request?.peer === undefined ? {} : { peer: cut(request.peer, longestName) };
 }
 

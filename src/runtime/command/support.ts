@@ -36,7 +36,7 @@ export function refuseUnsupported(
 export function refuseAbility(
   ability: Ability,
   what: string,
-  { supports = [] }: Pick<GatewayPort, 'supports'>,
+  { supports = [] }: { readonly supports?: readonly Ability[] },
 ): Problem | undefined {
   return supports.includes(ability) ? undefined : cannot(ability, what);
 }

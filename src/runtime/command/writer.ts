@@ -18,7 +18,7 @@ import { findCommand, objectionTo, type CommandInFlight } from '../../resources/
 import { drainedOf } from '../../resources/shared/drain.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { assertCovered, misfitOf, ownCommand } from '../plan/mark.ts';
-import { planChanged, planning, type PlanOrRefusal, type Planned } from '../plan/plan.ts';
+import { planChanged, planning, type Plan, type Planned, type PlanRefusal } from '../plan/plan.ts';
 import { sameJson, type Json } from '../../json/value.ts';
 import { problem, type Problem } from '../../problem.ts';
 import { changedDrains } from '../../snapshot/state.ts';
@@ -51,7 +51,7 @@ import { refuseUnsupported } from './support.ts';
 import { Turns, type Acceptance, type CommandRequest, type Waiting } from './turn.ts';
 
 /** The steps of a plan. */
-type Planning = Generator<undefined, PlanOrRefusal>;
+type Planning = Generator<undefined, Plan | PlanRefusal>;
 
 /**
  * Decides and performs commands, and holds the current snapshot.
@@ -148,7 +148,7 @@ export class Writer {
    * Makes the plan of a command. Changes nothing. With a mark, refused if the command would not do what that plan
    * showed.
    */
-  plan(request: CommandRequest & { readonly planned: Planned }): PlanOrRefusal {
+  plan(request: CommandRequest & { readonly planned: Planned }): Plan | PlanRefusal {
     const steps = this.#planning(request);
     for (;;) {
       const { done, value } = steps.next();
@@ -157,7 +157,7 @@ export class Writer {
   }
 
   /** Makes the plan of a command on the present snapshot, and gives other work its turn between the steps. */
-  planInSteps(request: CommandRequest & { readonly planned: Planned }): Promise<PlanOrRefusal> {
+  planInSteps(request: CommandRequest & { readonly planned: Planned }): Promise<Plan | PlanRefusal> {
     return this.#inSteps(this.#planning(request), request.signal);
   }
 

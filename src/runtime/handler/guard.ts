@@ -1,7 +1,7 @@
 /**
  * The guard: lets an endpoint of the host use the log-in and the roles of the interface, and leave audit records.
  */
-import type { AdminRequest, AdminResponse, Principal } from '../../http/message.ts';
+import type { AdminRequest, AdminResponse, HostRequest, Principal } from '../../http/message.ts';
 import { hostRoute, type HostRoute, type Role } from '../../http/route.ts';
 import { arrive } from './arrival.ts';
 import type { Running } from '../running.ts';
@@ -15,8 +15,10 @@ export type Guarded =
   | { readonly admitted: false; readonly response: AdminResponse };
 
 /** Makes the `guard` function of an interface. @internal */
-export function createGuard(running: Running): (request: AdminRequest, role: Role) => Promise<Guarded> {
-  return async (given, role) => {
+export function createGuard(running: Running): (request: HostRequest, role: Role) => Promise<Guarded> {
+  return async (asked, role) => {
+    // A list among the headers is refused as any other value that is no text.
+    const given = asked as AdminRequest;
     const ended = await run<HostRoute, never>(running, given, hostWays, ({ request, problem: fault }) => {
       const preflight = request.headers['access-control-request-method'];
       // A preflight has no credentials (Fetch Standard, CORS protocol). The actual request is guarded.

@@ -92,8 +92,13 @@ type Foreseen = Readonly<Record<string, Json>> & {
   readonly count?: number;
 };
 
-/** A plan, or why the command would be refused. @internal */
-export type PlanOrRefusal = Plan | { readonly outcome: 'refused'; readonly problem: Problem };
+/** Why a command would be refused: `admin.plan` gives it in place of a plan. @internal */
+export interface PlanRefusal {
+  /** The command would be refused. */
+  readonly outcome: 'refused';
+  /** Why. */
+  readonly problem: Problem;
+}
 
 /** What is planned. @internal */
 export interface Planned {
@@ -138,7 +143,7 @@ export function* planning(
   decision: Decision,
   { digits, validatorIn, notes = [] }: Planned,
   { snapshot, life, context, foresee, sessionsEnd, where }: PlanScope,
-): Generator<undefined, PlanOrRefusal> {
+): Generator<undefined, Plan | PlanRefusal> {
   if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
   const changes: EventsAndEffects<AdminEvent, Effect> = decision.outcome === 'accepted' ? decision : nothing;
   const shown = yield* shownOf(changes, snapshot, context, sessionsEnd);

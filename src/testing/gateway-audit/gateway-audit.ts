@@ -166,7 +166,8 @@ function has<Gateway extends AuditedGateway>(
   { supports = [], ...options }: Host<Gateway>,
   need: Need,
 ): boolean {
-  return isMeans(need) ? options[need] !== undefined : supports.includes(need);
+  const words: readonly string[] = supports;
+  return isMeans(need) ? options[need] !== undefined : words.includes(need);
 }
 
 function whyNot(need: Need): string {

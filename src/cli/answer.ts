@@ -67,6 +67,8 @@ interface Asked {
   readonly subject?: Subject;
   /** What to do about a fault of what was given. */
   readonly remedy?: string;
+  /** What was asked for; left out if nothing was to change. */
+  readonly act?: string;
 }
 
 /** What is known of a refusal besides its problem. */
@@ -123,12 +125,14 @@ function withoutHttp(detail: string, title: string): string {
   return [http.test(first) ? `${title}.` : first, ...kept].join(' ');
 }
 
-function nextStep(problem: Problem, { subject, remedy, retryAfterMs }: Refused): readonly string[] {
+function nextStep(problem: Problem, { act = '', subject, remedy, retryAfterMs }: Refused): readonly string[] {
   const { code, command = '', detail, status } = problem;
   const own = status === 422 || status === 413 ? remedy : undefined;
   const step = own ?? (Object.hasOwn(nextSteps, code) ? nextSteps[code as ProblemCode] : undefined);
   const [, path = ''] = partOfSequence(detail);
-  const { look = 'status', name = 'NAME' } = subjectAt(path) ?? subject ?? {};
+  // What was to be created is not there.
+  const isThere = code !== 'effect-refused' || !act.includes('.create');
+  const { look = 'status', name = 'NAME' } = isThere ? (subjectAt(path) ?? subject ?? {}) : {};
   const words: Readonly<Record<string, string>> = { COMMAND: command, LOOK: look, SUBJECT: name };
   const steps = step === undefined ? [] : [step.replace(/[A-Z]{4,}/, (word) => words[word] ?? word)];
   if (remedy === undefined && isInList(problem))

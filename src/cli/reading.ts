@@ -33,7 +33,7 @@ export const status: Command = {
         ...columns([
           ['gateway', (await placeOf(call, client)).text],
           ...(user === undefined ? [] : [['user', userText(user, role)]]),
-          ...Object.entries(counts).map(([kind, count]) => [kind, countText(count)]),
+          ...Object.entries(counts).map(([kind, count]) => [kind, countText(kind, count)]),
           ...drainLines(drains).map((line, at) => [at === 0 ? 'drains' : '', line]),
           ...(isHeld ? [['mode', heldText(state)]] : []),
         ]),
@@ -126,9 +126,10 @@ function userText(user: string, role: string | undefined): string {
   return safeText(role === undefined ? user : `${user} (${role})`);
 }
 
-function countText({ all, up = all, maintenance = 0, draining = 0 }: Count): string {
+function countText(kind: string, { all, up = all, maintenance = 0, draining = 0 }: Count): string {
   const words = [
-    [up, 'run'],
+    // A server that runs takes no sessions in maintenance.
+    [up, kind === 'servers' ? 'usable' : 'run'],
     [maintenance, 'in maintenance'],
     [draining, 'draining'],
   ] as const;
@@ -151,7 +152,9 @@ function drainLines(drains: readonly Drain[]): readonly string[] {
 function drainText(drain: Drain): string {
   const { name, state, until, then } = drain;
   const left = isUnreported(drain) ? 'not reported yet' : `${leftOf(drain)} left`;
-  const end = until === undefined ? '' : `, ${then === 'close' ? 'closes' : 'ends'} at ${timeText(until)}`;
+  // Of what is drained, a deadline closes nothing.
+  const isEndless = until === undefined || (state === 'drained' && then === 'close');
+  const end = isEndless ? '' : `, ${then === 'close' ? 'closes' : 'ends'} at ${timeText(until)}`;
   return `${name}: ${state === 'drained' ? 'drained' : left}${end}`;
 }
 

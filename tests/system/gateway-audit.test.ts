@@ -131,7 +131,7 @@ it('the example gateway refuses a parameter that its filter does not have, also 
     admin.execute((now, within) => patchFilter(now, 'Log', [{ op: 'add', path, value: 'a' }], within));
   expect(await patched('/parameters/match')).toMatchObject({ outcome: 'accepted' });
   const detail =
-    '/parameters/exclude: the filters of this gateway have one parameter, "match": {"value": TEXT}.';
+    '/filters/Log: /parameters/exclude: the filters of this gateway have one parameter, "match": {"value": TEXT}.';
   expect(await patched('/parameters/exclude')).toMatchObject({ outcome: 'refused', problem: { detail } });
   await gateway.close();
 });

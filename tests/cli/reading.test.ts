@@ -319,6 +319,8 @@ describe('the output of the command line', () => {
 
   // Promise: command-line-terminal
   it('shows no control character of anybody else, and keeps JSON the same value', async () => {
+    // First: a property that is cut can leave a run behind.
+    expect(await tableOf([['a\x1b[2Jb\u202ec', 'idle']])).toContain('\na\\u001b[2Jb\\u202ec  idle\n');
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
         expect((await tableOf([[value, value]])).replaceAll('\n', '')).not.toMatch(controls);
@@ -327,6 +329,5 @@ describe('the output of the command line', () => {
         expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify([{ value }])));
       }),
     );
-    expect(await tableOf([['a\x1b[2Jb\u202ec', 'idle']])).toContain('\na\\u001b[2Jb\\u202ec  idle\n');
   });
 });

@@ -369,7 +369,7 @@ describe('a setting that the example gateway does not have', () => {
       [
         '/services',
         { router: 'readconnroute', listeners: [{ ...place, name: 'L', ssl: 'required' }] },
-        '/listeners/0/ssl: this gateway has no encryption.',
+        'This gateway does not use ssl of a listener. It uses name, protocol, address, port.',
       ],
       [
         '/services/S/listeners',
@@ -388,7 +388,7 @@ describe('a setting that the example gateway does not have', () => {
       ],
       ['/filters', { module: 'tee' }, '/module: this gateway has one filter module, "statementlog".'],
     ] as const) {
-      const body = { code: 'host-setting-unsupported', detail };
+      const body = { code: 'host-setting-unsupported', detail: `${target}/New: ${detail}` };
       const json = { 'content-type': 'application/json' };
       for (const query of ['', '?dry_run=true'])
         expect(await gateway.ask('POST', target + query, { name: 'New', ...definition }, json)).toMatchObject(

@@ -45,13 +45,16 @@ export function serverOf(model: Lists, link: string): Row<'servers'> | undefined
   return serversIn(model).get(link);
 }
 
+/** Whether the server at a link takes new sessions, as far as the page knows. */
+export function isUpAt(model: Lists, link: string): boolean {
+  const server = serverOf(model, link);
+  return server !== undefined && isUp(server);
+}
+
 /** Which of the servers that links name take no new sessions; `undefined` while the page does not know. */
 export function lostOf(model: Lists, links: readonly string[]): readonly string[] | undefined {
   if (model.lists.servers === undefined || links.length === 0) return undefined;
-  return links.filter((link) => {
-    const server = serverOf(model, link);
-    return server === undefined || !isUp(server);
-  });
+  return links.filter((link) => !isUpAt(model, link));
 }
 
 /** From which share of its limit on a service is nearly full. */

@@ -97,6 +97,7 @@ export const text = {
     every: 'Every',
     sessions: 'Sessions',
     servers: 'Servers',
+    server: 'Server',
     address: 'Address',
     drain: 'Drain',
     module: 'Module',

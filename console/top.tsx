@@ -6,10 +6,12 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { actOn } from './act.ts';
+import { SmallButton } from './act-button.tsx';
 import { wrongIn } from './health.ts';
+import { loadLate } from './later.ts';
 import { rowsOf, type Model, type Row } from './model.ts';
 import { useNow } from './now.ts';
-import { usePage } from './page.ts';
+import { usePage, type Page } from './page.ts';
 import { onlyWrong } from './order.ts';
 import { Age, ResourceLink, Shape } from './resource.tsx';
 import { useStore } from './store.ts';
@@ -156,9 +158,16 @@ function Alerts({ model }: { readonly model: Shown }) {
   );
 }
 
-/** What is wrong, since when and why. The sentence before the colon is the title. */
+/** Opens the plan of what an alert says to do. */
+async function askFor(page: Page, act: NonNullable<Row<'alerts'>['acts']>[number]): Promise<void> {
+  const { actOfAlert } = await loadLate();
+  page.ask(actOfAlert(act, page.model.get()));
+}
+
+/** What is wrong, since when, why, and what to do. The sentence before the colon is the title. */
 function Card({ alert }: { readonly alert: Row<'alerts'> }) {
-  const { resource, detail, since, level } = alert;
+  const page = usePage();
+  const { resource, detail, since, level, acts = [] } = alert;
   const [, title = detail, why = ''] = /^(.{1,120}?): (.*)$/s.exec(detail) ?? [];
   const tone = level === 'error' ? 'bad' : 'warn';
   return (
@@ -171,6 +180,13 @@ function Card({ alert }: { readonly alert: Row<'alerts'> }) {
         {since !== undefined && <time class="soft">{durationText(sinceInstant(since))}</time>}
       </p>
       {why !== '' && <p class="why">{why}</p>}
+      {acts.length > 0 && (
+        <p class="do">
+          {acts.map((act) => (
+            <SmallButton key={act.text} title={act.text} press={() => void askFor(page, act)} />
+          ))}
+        </p>
+      )}
     </li>
   );
 }

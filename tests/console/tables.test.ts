@@ -7,7 +7,7 @@ import type { GatewayDocument } from 'gateway-admin-core';
 import { createClient, sendTo } from 'gateway-admin-core/client';
 import type { Locator, Page } from 'playwright-core';
 
-import { itInBrowser } from './operate.ts';
+import { confirm, dialog, itInBrowser, planned } from './operate.ts';
 import { serveConsole } from './served-console.ts';
 
 const server = { address: '10.0.0.1', port: 5432, protocol: 'pg' };
@@ -170,6 +170,31 @@ describe('the rows of a list', () => {
     expect(accent).not.toBe(await coloursOf('.shape.ok'));
     await page.emulateMedia({ contrast: 'more' });
     expect(await coloursOf('td.address')).toBe(await coloursOf('body'));
+  });
+});
+
+describe('a card of an alert', () => {
+  itInBrowser('says since when, why and what to do, and its button opens the plan', async (page) => {
+    const { origin, admin } = await serveConsole({ document: mixed });
+    admin.report({ type: 'server.reported', server: 'gone', status: ['running'] });
+    admin.report({ type: 'server.reported', server: 'gone', status: [], reason: 'no answer' });
+    await page.goto(`${origin}/console`);
+    const card = page.getByRole('banner').getByRole('listitem').filter({ hasText: 'gone is down' }).first();
+    await card.getByText('no answer.').waitFor();
+    await card.getByText(/^\d+ s$/).waitFor();
+    await card.getByRole('button', { name: 'Give Dark another server' }).click();
+    await planned(page);
+    expect(await dialog(page).getByLabel('Server').locator('option').allInnerTexts()).toEqual(['up']);
+    await confirm(page, 'Give Dark another server');
+    const answer = await createClient(sendTo(admin)).services.get('Dark');
+    expect(answer).toMatchObject({ value: { servers: ['/servers/gone', '/servers/up'] } });
+    await page
+      .getByRole('button', { name: 'Give Dark another server' })
+      .first()
+      .waitFor({ state: 'detached' });
+    // The block beside the cards leads to what is wrong in each list.
+    await page.getByRole('button', { name: /^2 faults/ }).click();
+    await page.getByText('1 of 2 servers are shown.').waitFor();
   });
 });
 

@@ -13,7 +13,7 @@ import { text } from './text.ts';
 export const tones = ['bad', 'warn', 'ok', 'off', 'none'] as const;
 export type Tone = (typeof tones)[number];
 
-export type State = keyof typeof text.state;
+type State = keyof typeof text.state;
 
 export interface Health {
   readonly tone: Tone;

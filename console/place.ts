@@ -17,7 +17,7 @@ export type Chosen = ReadonlyMap<number, string>;
 const sections = ['services', 'servers', 'monitors', 'filters', 'fleet', 'users'] as const;
 
 /** A word for some of the lists, by list. */
-export type BySection = Readonly<Partial<Record<(typeof sections)[number], string>>>;
+type BySection = Readonly<Partial<Record<(typeof sections)[number], string>>>;
 
 export interface Place {
   readonly view: View;

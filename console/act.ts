@@ -14,6 +14,9 @@ import type {
 
 import type { CommandMethod } from './connection.ts';
 import { definitionOf, numberOf, type Typed } from './form.ts';
+import { isUpAt } from './health.ts';
+import { nameInLink } from './link.ts';
+import { rowsOf, type Collection, type Model, type Row } from './model.ts';
 import { closesLater } from './plan.ts';
 import type { Field, Input } from './meaning.ts';
 import { text } from './text.ts';
@@ -248,6 +251,30 @@ export function changingPassword(name: string): Act {
     given: [],
     inputs: [passwordInput],
     withInputs: ({ password }) => [name, [{ op: 'replace', path: '/password', value: password }]],
+  };
+}
+
+/** The act of an alert, with what the page knows of its resource. */
+export function actOfAlert(
+  { id, resource, inputs, text: title }: NonNullable<Row<'alerts'>['acts']>[number],
+  model: Pick<Model, 'lists'>,
+): Act {
+  const [, collection = ''] = resource.split('/');
+  const known = rowsOf(model, collection as Collection) as readonly Partial<Row<'services'>>[];
+  const found = known.find(({ name }) => name !== undefined && linkTo(collection, name) === resource);
+  const name = found?.name ?? nameInLink(resource);
+  const subject = { collection, link: resource, name };
+  if (inputs === undefined) {
+    const made = actsOnResource.find((each) => each.id === id)?.act(subject, {});
+    return { ...(made ?? actOn(id, '', name)), title };
+  }
+  const others = rowsOf(model, 'servers')
+    .map((server): readonly [string, string] => [linkTo('servers', server.name), server.name])
+    .filter(([link]) => found?.servers?.includes(link) !== true && isUpAt(model, link));
+  return {
+    ...{ id, title, subject: name, given: [], resource },
+    inputs: [{ name: 'server', label: text.columns.server, type: 'choice', choices: others }],
+    withInputs: ({ server }) => [name, [{ op: 'add', path: '/servers/-', value: server }]],
   };
 }
 

@@ -3,17 +3,14 @@
  */
 import { useEffect, useState } from 'preact/hooks';
 
-import { ActDialog } from './dialog.tsx';
-import { Drawer } from './drawer.tsx';
-import { HistoryList } from './history.tsx';
 import { useFocusReturn, useKeys } from './key.ts';
+import { useLate } from './later.ts';
 import { Live } from './live.tsx';
 import { LogIn } from './log-in.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { isOld } from './meaning.ts';
 import { usePage } from './page.ts';
 import { views } from './place.ts';
-import { Sessions } from './sessions.tsx';
 import { useStore } from './store.ts';
 import { Tables } from './tables.tsx';
 import { text } from './text.ts';
@@ -21,7 +18,8 @@ import { Top } from './top.tsx';
 
 export function App() {
   const page = usePage();
-  const { access, gateway } = useStore(page.model, 'access', 'gateway');
+  const { access, gateway, lists } = useStore(page.model, 'access', 'gateway', 'lists');
+  const late = useLate(lists.services !== undefined);
   const old = useStore(isOld);
   const [fault, setFault] = useState('');
   useEffect(() => {
@@ -52,40 +50,41 @@ export function App() {
         </p>
       )}
       <Outcomes />
-      <ActDialog />
+      {late !== undefined && <late.ActDialog />}
     </>
   );
 }
 
 function OpenPage() {
   const page = usePage();
-  const { gateway } = useStore(page.model, 'gateway');
   const { view, open } = useStore(page.place);
+  const late = useLate(view !== 'gateway' || open !== '');
   useKeys(page);
   useFocusReturn(open);
   return (
-    <div class={`page environment-${gateway?.environment === 'production' ? 'production' : 'other'}`}>
-      <Top />
-      <nav aria-label="Views">
-        {views.map((each) => (
-          <button
-            key={each}
-            aria-current={each === view ? 'page' : undefined}
-            onClick={() => page.go({ view: each, find: '', open: '' })}
-          >
-            {text.views[each]}
-          </button>
-        ))}
+    <div class="page">
+      <Top>
+        <nav aria-label="Views">
+          {views.map((each) => (
+            <button
+              key={each}
+              aria-current={each === view ? 'page' : undefined}
+              onClick={() => page.go({ view: each, find: '', open: '' })}
+            >
+              {text.views[each]}
+            </button>
+          ))}
+        </nav>
         <Find />
-      </nav>
+      </Top>
       <div class="columns">
         <main>
-          <div class="view" tabIndex={-1}>
+          <div class={`view view-${view}`} tabIndex={-1}>
             {view === 'gateway' && <Tables />}
-            {view === 'sessions' && <Sessions />}
-            {view === 'history' && <HistoryList />}
+            {view === 'sessions' && late !== undefined && <late.Sessions />}
+            {view === 'history' && late !== undefined && <late.HistoryList />}
           </div>
-          {open !== '' && <Drawer link={open} key={open} />}
+          {open !== '' && late !== undefined && <late.Drawer link={open} key={open} />}
         </main>
         {open === '' && <Live />}
       </div>

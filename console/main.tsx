@@ -5,10 +5,13 @@ import { render } from 'preact';
 
 import { App } from './app.tsx';
 import { addressOf } from './connection.ts';
+import { loadsLateBy } from './later.ts';
 import { openPage } from './page.ts';
 
 const settingOf = (name: string): string =>
   document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
+
+loadsLateBy(() => import('./late.tsx'));
 
 const logInPath = settingOf('log-in-path');
 openPage(

@@ -13,6 +13,12 @@ export type Tab = (typeof tabs)[number];
 /** The entity tags of sessions, by id. A tag says that the session is still the one that was chosen. */
 export type Chosen = ReadonlyMap<number, string>;
 
+/** The lists that can be sorted, filtered and collapsed. */
+const sections = ['services', 'servers', 'monitors', 'filters', 'fleet', 'users'] as const;
+
+/** A word for some of the lists, by list. */
+type BySection = Readonly<Partial<Record<(typeof sections)[number], string>>>;
+
 export interface Place {
   readonly view: View;
   /** What a row must contain to be shown; empty for all. */
@@ -22,11 +28,24 @@ export interface Place {
   readonly tab: Tab;
   /** Which sessions are shown. */
   readonly search: SessionSearch;
+  /** By which column each list is sorted, with `-` before it for the other way; left out for failed first. */
+  readonly sort: BySection;
+  /** The only state that is shown of each list; left out for all. */
+  readonly only: BySection;
+  /** What is collapsed: each list with an empty word. */
+  readonly closed: BySection;
   /** The chosen ones of these: the entity tag of each, by id. Left out if none is. */
   readonly chosen?: Chosen | undefined;
 }
 
-export const home: Place = { view: 'gateway', find: '', open: '', tab: 'state', search: {} };
+export const home: Place = {
+  view: 'gateway',
+  find: '',
+  open: '',
+  tab: 'state',
+  search: {},
+  ...{ sort: {}, only: {}, closed: {} },
+};
 
 const words = ['service', 'server', 'user', 'address'] as const;
 const numbers = ['idle_over', 'older_than'] as const;
@@ -56,17 +75,40 @@ export function parsePlace(fragment: string): Place {
         return [[each, isNumber(each) ? Number(value) : value]];
       }),
     ),
+    sort: parseSections(given.get('sort')),
+    only: parseSections(given.get('only')),
+    closed: parseSections(given.get('closed')),
     ...(chosen.size === 0 ? {} : { chosen }),
   };
 }
 
+/** Words such as `services:-sessions,servers:name`. */
+function parseSections(text: string | null): BySection {
+  const given = new URLSearchParams((text ?? '').replace(/:/g, '=').replace(/,/g, '&'));
+  return Object.fromEntries(
+    sections.flatMap((each) => {
+      const word = given.get(each);
+      return word !== null && /^[\w-]*$/.test(word) ? [[each, word]] : [];
+    }),
+  );
+}
+
+function formatSections(words: BySection): string {
+  return sections
+    .flatMap((each) => (words[each] === undefined ? [] : [`${each}:${words[each]}`.replace(/:$/, '')]))
+    .join(',');
+}
+
 /** The fragment of a place; empty at home. */
-export function formatPlace({ view, find, open, tab, search, chosen }: Place): string {
+export function formatPlace({ view, find, open, tab, search, chosen, ...sections }: Place): string {
   const named = {
     find,
     open,
     tab: open === '' || tab === home.tab ? '' : tab,
     ...search,
+    sort: formatSections(sections.sort),
+    only: formatSections(sections.only),
+    closed: formatSections(sections.closed),
     chosen: formatChosen(chosen),
   };
   const given = Object.entries(named).flatMap(([name, value]) =>

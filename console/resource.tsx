@@ -3,8 +3,9 @@
  */
 import { linkTo } from 'gateway-admin-core';
 import type { ResultOf } from 'gateway-admin-core/client';
+import type { ComponentChildren } from 'preact';
 
-import { upOf } from './health.ts';
+import { healthOf, isWrong, lostOf, serverOf, type Health, type Tone } from './health.ts';
 import { nameInLink } from './link.ts';
 import type { Model, Row, Trail } from './model.ts';
 import { useNow } from './now.ts';
@@ -43,7 +44,7 @@ export function Links({ links = [] }: { readonly links?: readonly string[] | und
     <>
       {links.map((link, at) => (
         <span key={link}>
-          {at > 0 && ', '}
+          {at > 0 && <span class="comma">, </span>}
           <ResourceLink link={link} name={nameInLink(link)} />
         </span>
       ))}
@@ -51,7 +52,7 @@ export function Links({ links = [] }: { readonly links?: readonly string[] | und
   );
 }
 
-/** The servers of a service, and how many of them take new sessions. */
+/** Links to servers. In a link to a server that takes no new sessions, the shape of its state stands first. */
 export function ServerLinks({
   links,
   model,
@@ -59,59 +60,103 @@ export function ServerLinks({
   readonly links: readonly string[];
   readonly model: Pick<Model, 'lists'>;
 }) {
-  const found = upOf(model, links);
-  const tone = found?.up === 0 ? 'bad' : found !== undefined && found.up < found.of ? 'warn' : 'soft';
   return (
     <>
-      <Links links={links} />
-      {found !== undefined && <span class={tone}> {text.up(found.up, found.of)}</span>}
+      {links.map((link, at) => {
+        const { tone, state } = serverAt(model, link);
+        return (
+          <span key={link} class={tone}>
+            {at > 0 && <span class="comma">, </span>}
+            {isWrong({ tone }) && <Shape tone={tone} />}
+            <ResourceLink link={link} name={nameInLink(link)} />
+            {isWrong({ tone }) && <span class="hidden"> {text.state[state]}</span>}
+          </span>
+        );
+      })}
     </>
   );
 }
 
+/** How the server at a link is. */
+function serverAt(model: Pick<Model, 'lists'>, link: string): Health {
+  const server = serverOf(model, link);
+  return server === undefined ? { tone: 'none', state: 'none' } : healthOf(model, 'servers', server);
+}
+
+/** The shape of a state, in its colour. The words beside it say the same. */
+export function Shape({ tone }: { readonly tone: Tone }) {
+  return <i class={`shape ${tone}`} aria-hidden="true" />;
+}
+
+/** How many servers of a list take new sessions. */
+export function Up({
+  links,
+  model,
+}: {
+  readonly links: readonly string[];
+  readonly model: Pick<Model, 'lists'>;
+}) {
+  const lost = lostOf(model, links)?.length;
+  if (lost === undefined) return null;
+  const tone = lost === links.length ? 'bad' : lost > 0 ? 'warn' : 'ok';
+  return (
+    <span class={tone}>
+      {links.length - lost}/{links.length}
+      <span class="hidden"> {text.up}</span>
+    </span>
+  );
+}
+
 /** How long ago an instant was. */
-function Since({ since }: { readonly since?: string | undefined }) {
+export function Since({ since }: { readonly since?: string | undefined }) {
   useNow();
   if (since === undefined) return null;
   return (
     <time class="soft" dateTime={since} title={whenText(Date.parse(since))}>
-      {' '}
       {durationText(sinceInstant(since))}
     </time>
   );
 }
 
-/** The state of a service or monitor, since when, and why. */
-export function State({
-  state,
-  state_reason: reason,
-  state_since: since,
-  started,
-}: Pick<Row<'services'>, 'state' | 'state_reason' | 'state_since' | 'started'>) {
-  const tone = state === 'failed' ? 'bad' : state === 'started' ? 'good' : 'soft';
+interface StateProps {
+  readonly row: Row<'services'> | Row<'servers'> | Row<'monitors'>;
+  readonly health: Health;
+  readonly model: Pick<Model, 'lists'>;
+  /** When the numbers of the drain were read. */
+  readonly at?: number | undefined;
+}
+
+/** The state of a service, server or monitor, and why: what is wrong is bold. */
+export function State({ row, health, model, at }: StateProps) {
+  const { tone, state, lost } = health;
+  const word = 'status' in row ? row.status.join(', ') || text.state.down : row.state;
+  const drain = 'drain' in row ? row.drain : undefined;
+  const cause = lost && causeOf(model, lost);
+  const reason = cause ?? ('status' in row ? row.status_reason : row.state_reason) ?? '';
+  const part = state === 'half' ? reason : state === 'dark' || state === 'full' ? text.state[state] : '';
+  const isWhole = part === '' && drain === undefined && isWrong(health);
+  // A service that drains is stopped for it.
+  const plain = isWhole || (drain !== undefined && 'state' in row) ? '' : word;
   return (
-    <>
-      <span class={tone}>{state}</span>
-      <Since since={since ?? (state === 'started' ? started : undefined)} />
-      {reason !== undefined && <span class="reason"> {reason}</span>}
-    </>
+    <span title={reason}>
+      {plain}
+      {plain !== '' && (part !== '' || drain !== undefined) && ', '}
+      <b class={tone}>{isWhole ? word : part}</b>
+      <DrainState drain={drain} at={at} />
+      {reason !== '' && reason !== part && (
+        <>
+          : <span class="reason">{reason}</span>
+        </>
+      )}
+    </span>
   );
 }
 
-/** The words of a server, since when, and why. */
-export function ServerState({ status, status_reason: reason, status_since: since }: Row<'servers'>) {
-  const isDown = status.length === 0;
-  const isHeld = status.includes('maintenance');
-  return (
-    <>
-      <span class={isDown ? 'bad' : isHeld ? 'soft' : 'good'}>
-        {isDown ? text.state.down : status.join(', ')}
-      </span>
-      {/* The time is that of the other words. */}
-      {!isHeld && <Since since={since} />}
-      {reason !== undefined && <span class="reason"> {reason}</span>}
-    </>
-  );
+/** Which servers take no new sessions, and why. */
+function causeOf(model: Pick<Model, 'lists'>, lost: readonly string[]): string {
+  const states = new Set(lost.map((link) => serverAt(model, link).state));
+  const [state = 'none'] = states;
+  return text.lost(lost.map(nameInLink), states.size === 1 ? text.state[state] : text.notUp);
 }
 
 interface SessionCountProps {
@@ -119,13 +164,20 @@ interface SessionCountProps {
   readonly model: Pick<Model, 'lists' | 'trails'>;
 }
 
-/** The open sessions of a service: so far, now, and at most. */
+/** The open sessions of a service: now, at most, and so far. */
 export function SessionCount({ row, model }: SessionCountProps) {
   const page = usePage();
   const { name, current_connections: count, max_connection: limit = 0 } = row;
   return (
-    <>
-      <Spark trail={model.trails.get(name) ?? []} />
+    <Count
+      after={
+        <>
+          <Age at={model.lists.services?.at} />
+          <Spark trail={model.trails.get(name) ?? []} most={mostIn(model.trails)} />
+        </>
+      }
+      limit={text.limit(limit)}
+    >
       <button
         class="link"
         aria-label={`${text.sessions.total(count)}, ${name}`}
@@ -133,9 +185,24 @@ export function SessionCount({ row, model }: SessionCountProps) {
       >
         {count.toLocaleString('en')}
       </button>
-      {text.limit(limit)}
-      <Age at={model.lists.services?.at} />
-    </>
+    </Count>
+  );
+}
+
+interface CountProps {
+  readonly children: ComponentChildren;
+  readonly limit?: string;
+  readonly after?: ComponentChildren;
+}
+
+/** A number with its limit. The numbers of all tables end at one line. */
+export function Count({ children, limit, after }: CountProps) {
+  return (
+    <div class="count">
+      <span>{children}</span>
+      <span class="soft">{limit}</span>
+      {after}
+    </div>
   );
 }
 
@@ -146,15 +213,24 @@ export function Age({ at }: { readonly at: number | undefined }) {
   return <span class="soft"> {text.old(durationText(now - at))}</span>;
 }
 
+/** The largest number of all lines: lines of one scale can be compared. */
+const mosts = new WeakMap<ReadonlyMap<string, Trail>, number>();
+
+function mostIn(trails: ReadonlyMap<string, Trail>): number {
+  const most =
+    mosts.get(trails) ?? [...trails.values()].flat().reduce((one, other) => Math.max(one, other), 1);
+  mosts.set(trails, most);
+  return most;
+}
+
 /** The last values of a counter, as a line. */
-function Spark({ trail }: { readonly trail: Trail }) {
+function Spark({ trail, most }: { readonly trail: Trail; readonly most: number }) {
   if (trail.length < 2) return null;
-  const most = Math.max(...trail, 1);
-  const points = trail.map((value, at) => `${String(at)},${String(12 - (11 * value) / most)}`).join(' ');
+  const points = trail.map((value, at) => `${String(at)},${String(13 - (12 * value) / most)}`).join(' ');
   return (
     <svg
       class="spark"
-      viewBox={`0 0 ${String(trail.length - 1)} 12`}
+      viewBox={`0 0 ${String(trail.length - 1)} 14`}
       preserveAspectRatio="none"
       aria-hidden="true"
     >
@@ -175,7 +251,7 @@ export function DrainState({ drain, at }: DrainProps) {
   const { state, sessions, connections, until, then, reason } = drain;
   return (
     <>
-      <strong>{state}</strong>: {text.drain.left(sessions, connections)}
+      <b class="warn">{state}</b>: {text.drain.left(sessions, connections)}
       <Age at={at} />
       {until !== undefined && state === 'draining' && (
         <span class="soft"> {text.drain.until(whenText(Date.parse(until)), then ?? '')}</span>
@@ -190,12 +266,11 @@ export function Behind({ behind }: { readonly behind: Row<'fleet'>['behind'] }) 
   if (behind.length === 0) return null;
   return (
     <details>
-      <summary class="bad">{text.node.behind(behind.length)}</summary>
+      <summary class="warn">{text.behind(behind.length)}</summary>
       <ul>
         {behind.map(({ resource, since, detail }) => (
           <li key={resource}>
-            <ResourceLink link={resource} name={resource} />
-            <Since since={since} /> {detail}
+            <ResourceLink link={resource} name={resource} /> <Since since={since} /> {detail}
           </li>
         ))}
       </ul>

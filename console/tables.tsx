@@ -1,254 +1,249 @@
 /**
  * The table of everything: a section for each kind of resource.
  */
-import type { ComponentChildren } from 'preact';
-
-import { actOn, changingPassword, type Act } from './act.ts';
+import { SmallButton } from './act-button.tsx';
+import { sections, type Column, type Columns, type SectionName, type Shown } from './column.tsx';
 import { askToCreate } from './creation.ts';
 import { rowFits } from './find.ts';
-import { rowsOf, type Collection, type Model, type Row } from './model.ts';
+import { healthOf, isWrong, type Health } from './health.ts';
+import { rowsOf } from './model.ts';
+import { firstSort, isShown, nextSort, ordered, places, wrong, type Ranked } from './order.ts';
 import { usePage } from './page.ts';
-import {
-  Behind,
-  DrainState,
-  Link,
-  Links,
-  Age,
-  NodeDrains,
-  ServerLinks,
-  ServerState,
-  SessionCount,
-  State,
-} from './resource.tsx';
+import type { Place } from './place.ts';
+import { Age, Shape } from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
-import { durationText } from './time.ts';
 
-/** What the tables show. */
-type Shown = Pick<Model, 'lists' | 'trails' | 'gateway'>;
-
-/** A column of a section. */
-interface Column<R> {
-  readonly title: string;
-  readonly cell: (row: R, model: Shown) => ComponentChildren;
-  readonly isNumber?: true;
-}
-
-const columns = <R,>(...each: readonly Column<R>[]): readonly Column<R>[] => each;
-
-/** The sections, in the order in which they are shown. */
-const sections: { readonly [C in Collection]?: readonly Column<Row<C>>[] } = {
-  services: columns<Row<'services'>>(
-    { title: text.columns.name, cell: ({ name }) => <Link collection="services" name={name} /> },
-    { title: text.columns.state, cell: (row) => <State {...row} /> },
-    {
-      title: text.columns.sessions,
-      isNumber: true,
-      cell: (row, model) => <SessionCount row={row} model={model} />,
-    },
-    {
-      title: text.columns.servers,
-      cell: ({ servers }, model) => <ServerLinks links={servers} model={model} />,
-    },
-    {
-      title: text.columns.drain,
-      cell: ({ drain }, { lists }) => <DrainState drain={drain} at={lists.services?.at} />,
-    },
-  ),
-  servers: columns<Row<'servers'>>(
-    { title: text.columns.name, cell: ({ name }) => <Link collection="servers" name={name} /> },
-    { title: text.columns.state, cell: (row) => <ServerState {...row} /> },
-    {
-      title: text.columns.address,
-      cell: ({ address, port }) => (port === undefined ? address : `${address}:${String(port)}`),
-    },
-    {
-      title: text.columns.drain,
-      cell: ({ drain }, { lists }) => <DrainState drain={drain} at={lists.servers?.at} />,
-    },
-  ),
-  monitors: columns<Row<'monitors'>>(
-    { title: text.columns.name, cell: ({ name }) => <Link collection="monitors" name={name} /> },
-    { title: text.columns.state, cell: (row) => <State {...row} /> },
-    { title: text.columns.module, cell: ({ module }) => module },
-    { title: text.columns.servers, cell: ({ servers }) => <Links links={servers} /> },
-  ),
-  filters: columns<Row<'filters'>>(
-    { title: text.columns.name, cell: ({ name }) => <Link collection="filters" name={name} /> },
-    { title: text.columns.module, cell: ({ module }) => module },
-    { title: text.columns.services, cell: ({ services }) => <Links links={services} /> },
-  ),
-  fleet: columns<Row<'fleet'>>(
-    { title: text.columns.node, cell: ({ node }) => node },
-    {
-      title: text.columns.state,
-      cell: ({ alive }) => (
-        <span class={alive ? 'good' : 'bad'}>{alive ? text.node.alive : text.node.silent}</span>
-      ),
-    },
-    { title: text.columns.drain, cell: ({ drains }) => <NodeDrains drains={drains} /> },
-    { title: text.columns.behind, cell: ({ behind }) => <Behind behind={behind} /> },
-    {
-      title: text.columns.seen,
-      cell: ({ seen, alive, node }) => (
-        <>
-          {text.ago(durationText(seen * 1000))}{' '}
-          {!alive && <ActButton act={actOn('fleet.forget', text.verbs.forget, node)} />}
-        </>
-      ),
-    },
-  ),
-  users: columns<Row<'users'>>(
-    { title: text.columns.name, cell: ({ name }) => name },
-    {
-      title: text.columns.acts,
-      cell: ({ name }) => (
-        <>
-          <ActButton act={changingPassword(name)} />{' '}
-          <ActButton act={actOn('users.delete', text.verbs.delete, name, text.user(name))} />
-        </>
-      ),
-    },
-  ),
-};
+/** Lists to which something can be added. */
+const growing: readonly SectionName[] = ['services', 'servers', 'monitors', 'filters', 'users'];
 
 export function Tables() {
   const page = usePage();
   const model = useStore(page.model, 'lists', 'trails', 'gateway');
-  const { find } = useStore(page.place);
+  const place = useStore(page.place);
   return (
     <>
-      {(Object.keys(sections) as (keyof typeof sections)[]).map((collection) => (
-        <Section key={collection} collection={collection} model={model} find={find} />
+      {(Object.keys(sections) as SectionName[]).map((name) => (
+        <Section key={name} name={name} model={model} place={place} />
       ))}
     </>
   );
 }
 
-function Section({
-  collection,
-  model,
-  find,
-}: {
-  readonly collection: Collection;
+interface SectionProps {
+  readonly name: SectionName;
   readonly model: Shown;
-  readonly find: string;
-}) {
-  const reading = model.lists[collection];
-  const rows = rowsOf(model, collection);
-  const shown = rows.filter((row) => rowFits(find, row));
-  const isGrowing = growing.includes(collection);
+  readonly place: Place;
+}
+
+function Section({ name, model, place }: SectionProps) {
+  const page = usePage();
+  const reading = model.lists[name];
+  const isGrowing = growing.includes(name);
   // A list to which nothing can be added says nothing while it is empty.
   if (reading === undefined || (reading.total === 0 && !isGrowing)) return null;
+  const { find, only, closed } = place;
+  const sort = place.sort[name] ?? firstSort;
+  const found = rankedRows(name, model, sort).filter(({ row }) => rowFits(find, row));
+  const shown = ordered(
+    found.filter(({ health }) => isShown(health, only[name])),
+    sort.startsWith('-'),
+  );
+  const isOpen = closed[name] === undefined;
   return (
-    <section aria-label={text.lists[collection]}>
-      <div class="title">
+    <section aria-label={text.lists[name]}>
+      <div class="head">
         <h2>
-          {text.lists[collection]}{' '}
-          <span class="soft">
-            {shown.length === reading.total
-              ? String(reading.total)
-              : text.find.shown(shown.length, reading.total)}
-            <span class="when-stale">
-              <Age at={reading.at} />
+          <button
+            class="fold"
+            aria-expanded={isOpen}
+            onClick={() => page.go({ closed: { ...closed, [name]: isOpen ? '' : undefined } }, 'replace')}
+          >
+            {text.lists[name]}{' '}
+            <span class="soft">
+              {shown.length === reading.total
+                ? reading.total.toLocaleString('en')
+                : text.find.shown(shown.length, reading.total)}
+              <span class="when-stale">
+                <Age at={reading.at} />
+              </span>
             </span>
-          </span>
+          </button>
         </h2>
-        {collection === 'services' && rowsOf(model, 'fleet').length > 0 && (
-          <p class="soft">{text.ofThisNode}</p>
-        )}
-        {isGrowing && <Adding collection={collection} model={model} />}
+        <Chips name={name} found={found} only={only[name]} show={(word) => show(word)} />
+        {name === 'services' && rowsOf(model, 'fleet').length > 0 && <p class="soft">{text.ofThisNode}</p>}
+        {isGrowing && <Adding name={name} model={model} />}
       </div>
-      {shown.length > 0 && <Rows collection={collection} rows={shown} model={model} />}
-      {shown.length === 0 && (
-        <p class="none">
-          {rows.length < reading.total ? text.find.noneOf(rows.length, reading.total) : text.find.none}
+      {isOpen && shown.length > 0 && <Rows name={name} rows={shown} model={model} sort={sort} />}
+      {isOpen && shown.length === 0 && <p class="none">{noneText()}</p>}
+      {isOpen && !!only[name] && (
+        <p class="more">
+          {text.chips.shown(shown.length, reading.total, text.lists[name].toLowerCase())}{' '}
+          <SmallButton title={text.chips.all} press={() => show(undefined)} />
         </p>
       )}
     </section>
   );
+
+  function show(word: string | undefined): void {
+    page.go({ only: { ...only, [name]: word } });
+  }
+
+  function noneText(): string {
+    const { elements, total } = reading ?? { elements: [], total: 0 };
+    if (total === 0) return text.empty[name] ?? text.find.none;
+    return elements.length < total ? text.find.noneOf(elements.length, total) : text.find.none;
+  }
 }
 
-interface RowsProps {
-  readonly collection: Collection;
-  readonly rows: readonly object[];
-  readonly model: Shown;
+function columnsOf(name: SectionName): Columns {
+  return sections[name] as Columns;
 }
 
-function Rows({ collection, rows, model }: RowsProps) {
-  const list = (sections[collection] ?? []) as readonly Column<object>[];
+/** The rows of a list, each with how it is and with what it is sorted by. */
+function rankedRows(name: SectionName, model: Shown, sort: string): readonly Ranked<object>[] {
+  const by = columnsOf(name)[sort.replace('-', '') as keyof Columns]?.by;
+  return rowsOf(model, name).map((row) => {
+    const health = healthOf(model, name, row);
+    return { row, name: 'node' in row ? row.node : row.name, health, key: by?.(row, model, health) ?? '' };
+  });
+}
+
+const states = Object.keys(text.state);
+
+interface ChipsProps {
+  readonly name: SectionName;
+  readonly found: readonly Ranked<object>[];
+  readonly only: string | undefined;
+  readonly show: (word: string | undefined) => void;
+}
+
+/** The number of rows in each state. Each is a filter; the first shows what is wrong. */
+function Chips({ name, found, only, show }: ChipsProps) {
+  const healths = found.map(({ health }) => health).filter(({ tone }) => tone !== 'none');
+  if (healths.length === 0) return null;
+  const counts = new Map<string, Health & { count: number }>();
+  for (const health of healths) {
+    const { count = 0 } = counts.get(health.state) ?? {};
+    counts.set(health.state, { ...health, count: count + 1 });
+  }
+  const wrongs = healths.filter(isWrong).length;
+  const chip = (word: string, label: string, shape?: Health['tone']) => (
+    <button
+      key={word}
+      class="chip"
+      aria-pressed={only === word}
+      onClick={() => show(only === word ? undefined : word)}
+    >
+      {shape !== undefined && <Shape tone={shape} />}
+      {label}
+    </button>
+  );
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label={text.lists[collection]}>
-      <table>
-        <thead>
-          <tr>
-            {list.map(({ title, isNumber }) => (
-              <th key={title} scope="col" class={isNumber && 'number'}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={nameOf(row)} data-row>
-              {list.map(({ title, cell, isNumber }) => (
-                <td key={title} class={isNumber && 'number'}>
-                  {cell(row, model)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <div class="chips" role="group" aria-label={text.chips.of(text.lists[name])}>
+      {(wrongs > 0 || only === wrong) && chip(wrong, text.chips.wrong(wrongs))}
+      {[...counts.values()]
+        .sort((one, other) => states.indexOf(one.state) - states.indexOf(other.state))
+        .map(({ state, tone, count }) => chip(state, text.chips.state(count, text.state[state]), tone))}
     </div>
   );
 }
 
-function nameOf(row: object): string {
-  const { name, node } = row as { readonly name?: string; readonly node?: string };
-  return name ?? node ?? '';
+interface RowsProps {
+  readonly name: SectionName;
+  readonly rows: readonly Ranked<object>[];
+  readonly model: Shown;
+  readonly sort: string;
 }
 
-/** Lists to which something can be added. */
-const growing: readonly Collection[] = ['services', 'servers', 'monitors', 'filters', 'users'];
+function Rows({ name, rows, model, sort }: RowsProps) {
+  const columns = columnsOf(name);
+  const shown = places.map((place) => {
+    const column = columns[place];
+    return [place, column?.isThere?.(model) === false ? undefined : column] as const;
+  });
+  return (
+    <table aria-label={text.lists[name]}>
+      <colgroup>
+        {places.map((place) => (
+          <col key={place} class={place} />
+        ))}
+      </colgroup>
+      <thead>
+        <tr>
+          {shown.map(([place, column]) =>
+            column === undefined ? (
+              <td key={place} class={place} />
+            ) : (
+              <Head key={place} name={name} place={place} column={column} sort={sort} />
+            ),
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ row, name: own, health }) => (
+          <tr key={own} class={health.tone} data-row>
+            {shown.map(([place, column]) =>
+              place === 'name' ? (
+                <th key={place} scope="row" class={place}>
+                  <div>
+                    {health.tone !== 'none' && <Shape tone={health.tone} />}
+                    {column?.cell(row, model, health)}
+                  </div>
+                </th>
+              ) : (
+                <td key={place} class={place}>
+                  {column?.cell(row, model, health)}
+                </td>
+              ),
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface HeadProps {
+  readonly name: SectionName;
+  readonly place: string;
+  readonly column: Column;
+  readonly sort: string;
+}
+
+/** The head of a column. A press sorts the list by the column. */
+function Head({ name, place, column: { title, by }, sort }: HeadProps) {
+  const page = usePage();
+  const isOwn = by !== undefined && sort.replace('-', '') === place;
+  // Numbers begin with the largest one.
+  const isFalling = (place === 'name' || place === 'address') === sort.startsWith('-');
+  const next = nextSort(place, sort);
+  return (
+    <th
+      scope="col"
+      class={place}
+      aria-label={title}
+      aria-sort={isOwn ? (isFalling ? 'descending' : 'ascending') : undefined}
+    >
+      {by === undefined ? (
+        title
+      ) : (
+        <button
+          class="fold"
+          aria-label={text.sortBy(title)}
+          onClick={() => page.go({ sort: { ...page.place.get().sort, [name]: next } })}
+        >
+          {title}
+        </button>
+      )}
+    </th>
+  );
+}
 
 /** The button that adds to a list, or why that is not possible. */
-function Adding({ collection, model }: { readonly collection: Collection; readonly model: Shown }) {
+function Adding({ name, model }: Pick<SectionProps, 'name' | 'model'>) {
   const page = usePage();
-  const may = model.gateway?.may.find(({ id }) => id === `${collection}.create`);
+  const may = model.gateway?.may.find(({ id }) => id === `${name}.create`);
   const reason = may?.allowed === false ? may.detail : undefined;
-  return (
-    <SmallButton
-      title={text.add(collection)}
-      reason={reason}
-      press={() => void askToCreate(page, collection)}
-    />
-  );
-}
-
-function ActButton({ act }: { readonly act: Act }) {
-  const page = usePage();
-  return <SmallButton title={act.title} press={() => page.ask(act)} />;
-}
-
-interface SmallButtonProps {
-  readonly title: string;
-  readonly press: () => void;
-  /** Why the button does nothing; left out if it does. */
-  readonly reason?: string | undefined;
-}
-
-function SmallButton({ title, press, reason }: SmallButtonProps) {
-  return (
-    <button
-      class="small"
-      title={reason}
-      aria-disabled={reason !== undefined}
-      onClick={() => reason === undefined && press()}
-    >
-      {title}
-      {reason !== undefined && <span class="hidden">: {reason}</span>}
-    </button>
-  );
+  return <SmallButton title={text.add(name)} reason={reason} press={() => void askToCreate(page, name)} />;
 }

@@ -2,14 +2,18 @@
  * The top line: which gateway, how it is, what is wrong, what is in flight, who looks, and whether all this is true
  * now.
  */
-import { useEffect } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 
 import { actOn } from './act.ts';
+import { SmallButton } from './act-button.tsx';
 import { wrongIn } from './health.ts';
-import { rowsOf, type Model } from './model.ts';
+import { loadLate } from './later.ts';
+import { rowsOf, type Model, type Row } from './model.ts';
 import { useNow } from './now.ts';
-import { usePage } from './page.ts';
-import { Age, ResourceLink } from './resource.tsx';
+import { usePage, type Page } from './page.ts';
+import { onlyWrong } from './order.ts';
+import { Age, ResourceLink, Shape } from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
 import { durationText, sinceInstant, whenText } from './time.ts';
@@ -18,7 +22,7 @@ import { durationText, sinceInstant, whenText } from './time.ts';
 const shown = ['gateway', 'lists', 'stream', 'fault', 'asking', 'renewal'] as const;
 type Shown = Pick<Model, (typeof shown)[number]>;
 
-export function Top() {
+export function Top({ children }: { readonly children: ComponentChildren }) {
   const page = usePage();
   const model = useStore(page.model, ...shown);
   const hasOwnLogIn = useStore(page.hasOwnLogIn);
@@ -29,8 +33,13 @@ export function Top() {
         <button class="link" onClick={() => page.go({ open: '/' })}>
           {gateway?.name ?? 'Gateway'}
         </button>
-        {gateway?.environment !== undefined && <span class="environment">{gateway.environment}</span>}
+        {gateway?.environment !== undefined && (
+          <span class={`environment ${gateway.environment === 'production' ? 'production' : ''}`}>
+            {gateway.environment}
+          </span>
+        )}
       </h1>
+      {children}
       <Connection model={model} />
       <ReadOnly />
       <span class="who">
@@ -96,35 +105,89 @@ function isCurrent({ stream, fault, asking = Infinity }: Shown, now: number): bo
   return stream.state === 'open' && fault === undefined && isAnswered && navigator.onLine;
 }
 
+/** How many cards are shown until a person asks for all. */
+const mostCards = 4;
+
 function Alerts({ model }: { readonly model: Shown }) {
+  const page = usePage();
   const now = useNow();
+  const [isWhole, setWhole] = useState(false);
   const alerts = rowsOf(model, 'alerts');
   const wrong = wrongIn(model);
-  if (alerts.length === 0 && wrong > 0) return <p class="bad">{text.top.wrong(wrong)}</p>;
+  if (alerts.length === 0 && wrong > 0)
+    return (
+      <div class="strip">
+        <p class="sum bad">{text.top.wrong(wrong)}</p>
+      </div>
+    );
   if (alerts.length === 0)
     return (
       model.lists.alerts !== undefined &&
       isCurrent(model, now) && (
-        <p class="good">
+        <p class="calm">
+          <Shape tone="ok" />
           {text.top.noAlerts}
           <Age at={model.lists.alerts.at} />
         </p>
       )
     );
+  const errors = alerts.filter(({ level }) => level === 'error').length;
   return (
-    <>
+    <div class="strip">
+      <button
+        class={`sum ${errors > 0 ? 'bad' : 'warn'}`}
+        onClick={() => page.go({ view: 'gateway', find: '', only: onlyWrong })}
+      >
+        {errors > 0 && <b>{text.top.faults(errors)}</b>}
+        {alerts.length > errors && <span>{text.top.warnings(alerts.length - errors)}</span>}
+        <span class="when-stale">
+          <Age at={model.lists.alerts?.at} />
+        </span>
+      </button>
       <ul class="alerts" aria-label={text.top.alerts(alerts.length)}>
-        {alerts.map(({ code, resource, detail, since, level }) => (
-          <li key={`${code} ${resource}`} class={level}>
-            <ResourceLink link={resource} name={detail} />
-            {since !== undefined && <span class="soft"> {durationText(sinceInstant(since))}</span>}
-          </li>
+        {alerts.slice(0, isWhole ? undefined : mostCards).map((alert) => (
+          <Card key={`${alert.code} ${alert.resource}`} alert={alert} />
         ))}
       </ul>
-      <p class="when-stale">
-        <Age at={model.lists.alerts?.at} />
+      {alerts.length > mostCards && (
+        <button class="plain" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+          {isWhole ? text.top.fewer : text.top.showAll(alerts.length)}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Opens the plan of what an alert says to do. */
+async function askFor(page: Page, act: NonNullable<Row<'alerts'>['acts']>[number]): Promise<void> {
+  const { actOfAlert } = await loadLate();
+  page.ask(actOfAlert(act, page.model.get()));
+}
+
+/** What is wrong, since when, why, and what to do. The sentence before the colon is the title. */
+function Card({ alert }: { readonly alert: Row<'alerts'> }) {
+  const page = usePage();
+  const { resource, detail, since, level, acts = [] } = alert;
+  const [, title = detail, why = ''] = /^(.{1,120}?): (.*)$/s.exec(detail) ?? [];
+  const tone = level === 'error' ? 'bad' : 'warn';
+  return (
+    <li class={tone}>
+      <p class="what">
+        <Shape tone={tone} />
+        <span class="title">
+          <ResourceLink link={resource} name={title} />
+        </span>
+        {since !== undefined && <time class="soft">{durationText(sinceInstant(since))}</time>}
       </p>
-    </>
+      {why !== '' && <p class="why">{why}</p>}
+      {acts.length > 0 && (
+        <p class="do">
+          {acts.map((act) => (
+            <SmallButton key={act.text} title={act.text} press={() => void askFor(page, act)} />
+          ))}
+        </p>
+      )}
+    </li>
   );
 }
 

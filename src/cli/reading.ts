@@ -40,7 +40,10 @@ export const status: Command = {
         '',
       );
       if (alerts.length === 0) output.lines(`Nothing is wrong${closingText(drains)}.`);
-      else output.table(['level', 'since', 'resource', 'detail'], alerts.map(cellsOf));
+      else {
+        output.table(['level', 'since', 'resource', 'detail'], alerts.map(cellsOf));
+        output.lines(...actLines(alerts));
+      }
     }
     const errors = alerts.filter(({ level }) => level === 'error').length;
     if (errors > 0) throw new CommandError(`${counted(errors, 'error')}.`, exitCodes.wrong);
@@ -171,6 +174,12 @@ function closingText(drains: readonly Drain[]): string {
 
 function cellsOf({ level, since, resource, detail }: AlertRepresentation): Cells {
   return [level, since === undefined ? '-' : timeText(since), safeText(resource), safeText(detail)];
+}
+
+/** What the user can do about the alerts. */
+function actLines(alerts: readonly AlertRepresentation[]): readonly string[] {
+  const texts = new Set(alerts.flatMap(({ acts = [] }) => acts.map(({ text }) => safeText(text))));
+  return texts.size === 0 ? [] : ['', 'What you can do:', ...[...texts].map((text) => `  ${text}`)];
 }
 
 type Row = Readonly<Record<string, unknown>>;

@@ -13,6 +13,7 @@ import { parseInstant } from '../core/time.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { cut, longestTexts, ok } from '../problem.ts';
 import { drainingIn, linkOf, type State } from '../snapshot/state.ts';
+import { actRoles, actsFor, type AlertAct } from './alert-act.ts';
 import type { RunningInterface } from './interface.ts';
 import { isDown, takesSessions, type Server } from './server.ts';
 import type { Service } from './service.ts';
@@ -63,6 +64,8 @@ export interface AlertRepresentation {
   readonly detail: string;
   /** `error`: clients or changes suffer. `warning`: they do not suffer yet. */
   readonly level: 'error' | 'warning';
+  /** What the caller can do about it; left out if there is nothing. */
+  readonly acts?: readonly AlertAct[];
 }
 
 /** Something that is wrong now. */
@@ -167,6 +170,15 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
 
 const rows = Object.entries(alertTable) as readonly [AlertCode, AlertRow][];
 
+const actShape = z.strictObject({
+  id: z.enum(Object.keys(actRoles) as AlertAct['id'][]),
+  resource: shape.text(4096),
+  inputs: z.exactOptional(
+    z.array(z.strictObject({ name: z.literal('server'), choices: z.literal('servers') })),
+  ),
+  text: z.string(),
+});
+
 const fields = defineFields<{
   representation: AlertRepresentation;
   document: AlertRepresentation;
@@ -177,6 +189,7 @@ const fields = defineFields<{
   since: { shape: shape.instant, time: 'iso8601', optional: true },
   detail: { shape: z.string() },
   level: { shape: z.enum(['error', 'warning']) },
+  acts: { shape: z.array(actShape), optional: true },
 });
 
 /** The largest number of alerts in a response. */
@@ -187,7 +200,12 @@ export function alertsOf(snapshot: Snapshot, around: Surroundings): readonly Ale
   return rows.flatMap(([code, { level, find }]) =>
     find(snapshot, around).map(({ since, ...found }) => {
       const detail = cut(found.detail, longestTexts.detail);
-      const rest = { ...found, code, level, detail, ...(since !== undefined && { since }) };
+      const acts = actsFor(code, found, snapshot, around);
+      const rest = {
+        ...{ ...found, code, level, detail },
+        ...(since !== undefined && { since }),
+        ...(acts.length > 0 && { acts }),
+      };
       return representFields(fields, { rest, times: around.times }) as AlertRepresentation;
     }),
   );

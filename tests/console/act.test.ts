@@ -356,7 +356,7 @@ describe('a form of the console', () => {
   itInBrowser('says a single fault at its field and once more in words', async (page) => {
     await open(page);
     await button(page, 'Add a user').click();
-    await page.getByLabel('Name', { exact: true }).fill('a b');
+    await dialog(page).getByLabel('Name', { exact: true }).fill('a b');
     await page.getByLabel('Password', { exact: true }).fill('secret');
     await page.locator('dialog[data-phase="refused"]').waitFor();
     expect(await dialog(page).getByText('must be 1 to 64').count()).toBe(2);

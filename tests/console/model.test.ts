@@ -305,6 +305,10 @@ const search = fc.record(
   { requiredKeys: [] },
 );
 
+/** A word for some of the lists. */
+const sections = (word: fc.Arbitrary<string>) =>
+  fc.record({ services: word, servers: word, users: word }, { requiredKeys: [] });
+
 /** A place without empty criteria, and without a tab of a drawer that is closed. */
 const places = fc
   .record({
@@ -316,6 +320,9 @@ const places = fc
     ),
     tab: fc.constantFrom(...tabs),
     search,
+    sort: sections(fc.constantFrom('name', '-name', '-state')),
+    only: sections(fc.constantFrom('wrong', 'failed')),
+    closed: sections(fc.constant('')),
   })
   .map((place): Place => {
     const given = Object.entries(place.search).filter(([, value]) => value !== '');
@@ -349,10 +356,12 @@ describe('the fragment of a place', () => {
     expect(formatPlace({ ...home, view: 'sessions', search: { service: 'Sales', idle_over: 60 } })).toBe(
       'sessions?service=Sales&idle_over=60',
     );
+    const sorted = { sort: { servers: '-name' }, only: { services: 'wrong' }, closed: { users: '' } };
+    expect(formatPlace({ ...home, ...sorted })).toBe('?sort=servers:-name&only=services:wrong&closed=users');
   });
 
   it('may be any text, and is then a place that a fragment leads to again', () => {
-    const names = fc.constantFrom('find', 'open', 'tab', 'service', 'idle_over', 'other');
+    const names = fc.constantFrom('find', 'open', 'tab', 'service', 'idle_over', 'sort', 'only', 'other');
     const values = [
       '',
       '1e9',
@@ -366,6 +375,8 @@ describe('the fragment of a place', () => {
       '%',
       '%ff',
       '\ud800',
+      'services:-name,servers:state',
+      'services:,servers,__proto__:x',
     ];
     const pair = fc.tuple(names, fc.constantFrom(...values)).map((each) => each.join('='));
     const view = fc.constantFrom('', '#', 'sessions', 'nowhere');

@@ -41,9 +41,14 @@ describe('what is wrong', () => {
     for (const [name, text, tone] of [
       ['Dark', '0/1 up', 'bad'],
       ['Half', '1/2 up', 'warn'],
-      ['Bright', '1/1 up', 'soft'],
+      ['Bright', '1/1 up', 'ok'],
     ] as const)
-      await page.getByRole('row').filter({ hasText: name }).locator(`.${tone}`, { hasText: text }).waitFor();
+      await page
+        .getByRole('row')
+        .filter({ hasText: name })
+        .locator(`.${tone}`, { hasText: text })
+        .first()
+        .waitFor();
   });
 });
 
@@ -101,7 +106,7 @@ describe('many tabs of one browser', () => {
     const last = tabs.at(-1) ?? page;
     await last.evaluate('hide(false)');
     await last.getByText('live', { exact: true }).waitFor();
-    await last.getByRole('row').filter({ hasText: 'Bright' }).waitFor();
+    await last.getByRole('row').filter({ hasText: 'Bright' }).first().waitFor();
   });
 });
 
@@ -145,6 +150,7 @@ describe('what a person has typed', () => {
     await page
       .getByRole('row')
       .filter({ hasText: 'Bright' })
+      .first()
       .getByRole('button', { name: 'Bright' })
       .first()
       .click();

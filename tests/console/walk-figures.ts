@@ -4,6 +4,7 @@
 import type { ResultOf } from 'gateway-admin-core/client';
 import type { Answer, Client } from 'gateway-admin-core/client';
 
+import { places, type ColumnPlace } from '../../console/order.ts';
 import type { Place } from '../../console/place.ts';
 import { valueText } from '../../console/plan.ts';
 import { text } from '../../console/text.ts';
@@ -30,60 +31,70 @@ export async function figureBreaches(
 
 async function tableBreaches(
   { tables }: Figures,
-  { view, find }: Place,
+  { view, find, only, closed }: Place,
   client: Client,
 ): Promise<readonly string[]> {
   if (view !== 'gateway') return [];
-  const services = elementsOf(await client.services.list()).map((row) => [
-    ...[
-      row.name,
-      stateOf(row),
-      `${row.current_connections.toLocaleString('en')}${text.limit(row.max_connection ?? 0)}`,
-    ],
-    ...[namesOf(row.servers), drainOf(row.drain)],
-  ]);
-  const servers = elementsOf(await client.servers.list()).map((row) => [
-    ...[row.name, row.status.length === 0 ? text.state.down : row.status.join(', ')],
-    ...[row.port === undefined ? row.address : `${row.address}:${String(row.port)}`, drainOf(row.drain)],
-  ]);
-  const monitors = elementsOf(await client.monitors.list()).map((row) => [
-    ...[row.name, stateOf(row), row.module, namesOf(row.servers)],
-  ]);
-  const filters = elementsOf(await client.filters.list()).map((row) => [
-    row.name,
-    row.module,
-    namesOf(row.services),
-  ]);
+  const services = elementsOf(await client.services.list()).map((row) => ({
+    ...{ name: row.name, state: row.drain === undefined ? row.state : drainOf(row.drain) },
+    number: `${row.current_connections.toLocaleString('en')}${text.limit(row.max_connection ?? 0)}`,
+    address: row.router,
+  }));
+  const servers = elementsOf(await client.servers.list()).map((row) => {
+    const words = row.status.length === 0 ? text.state.down : row.status.join(', ');
+    const state = row.drain === undefined ? words : `${words}, ${drainOf(row.drain)}`;
+    const address = row.port === undefined ? row.address : `${row.address}:${String(row.port)}`;
+    return { name: row.name, state, address };
+  });
+  const monitors = elementsOf(await client.monitors.list()).map(({ name, state, module: address }) => ({
+    ...{ name, state, address },
+  }));
+  const filters = elementsOf(await client.filters.list()).map(
+    ({ name, module: address, services: links = [] }) => ({
+      ...{ name, address, links: namesOf(links) },
+    }),
+  );
   const lists = { services, servers, monitors, filters };
   if (find !== '') return [];
+  const isWhole = (collection: string): boolean =>
+    [only, closed].every((words: Readonly<Record<string, string>>) => words[collection] === undefined);
   return Object.entries(lists).flatMap(([collection, wanted]) => {
     const title = text.lists[collection as keyof typeof lists];
-    return rowBreaches(title, tables[title] ?? [], wanted);
+    return isWhole(collection) ? rowBreaches(title, tables[title] ?? [], wanted) : [];
   });
 }
+
+/** What a row is to show, by the place of the column. */
+type Wanted = Readonly<Partial<Record<ColumnPlace, string>>>;
 
 function rowBreaches(
   title: string,
   shown: readonly (readonly string[])[],
-  wanted: readonly (readonly string[])[],
-) {
-  const names = (rows: readonly (readonly string[])[]): string => rows.map(([name]) => name).join(', ');
-  if (names(shown) !== names(wanted)) return [`${title}: ${names(shown)}; GET has ${names(wanted)}`];
-  return wanted.flatMap((row, at) =>
-    row.flatMap((cell, column) => {
-      const is = shown[at]?.[column] ?? '';
-      // Behind the figure are its age, and since when and why.
-      return (cell === '' ? is === '' : is === cell || is.startsWith(`${cell} `)) || isOld(is)
+  wanted: readonly Wanted[],
+): readonly string[] {
+  // A person sorts them in many ways.
+  const names = (each: readonly (string | undefined)[]): string => each.toSorted().join(', ');
+  const [is, has] = [names(shown.map(([name]) => name)), names(wanted.map(({ name }) => name))];
+  if (is !== has) return [`${title}: ${is}; GET has ${has}`];
+  return wanted.flatMap((row) => {
+    const cells = shown.find(([name]) => name === row.name) ?? [];
+    return Object.entries(row).flatMap(([place, cell]) => {
+      const value = cells[places.indexOf(place as ColumnPlace)] ?? '';
+      // Behind the figure are its age, and why.
+      const isSame = cell === '' ? value === '' : value === cell || /^[ ,:]/.test(value.slice(cell.length));
+      return (isSame && value.startsWith(cell)) || isOld(value)
         ? []
-        : [`${title}, ${row[0] ?? ''}: “${is}”; GET has “${cell}”`];
-    }),
-  );
+        : [`${title}, ${row.name ?? ''}: “${value}”; GET has “${cell}”`];
+    });
+  });
 }
 
 async function topBreaches(figures: Figures, client: Client): Promise<readonly string[]> {
   const alerts = elementsOf(await client.alerts.list()).map(({ detail }) => detail);
+  // The first ones, unless a person asks for all.
   const shown = figures.alerts;
-  return JSON.stringify(shown) === JSON.stringify(alerts)
+  const isEnough = shown.length >= Math.min(4, alerts.length);
+  return isEnough && JSON.stringify(shown) === JSON.stringify(alerts.slice(0, shown.length))
     ? []
     : [`Alerts: ${shown.join('; ')}; GET has ${alerts.join('; ')}`];
 }
@@ -135,10 +146,6 @@ async function sessionBreaches({ sessions }: Figures, { view, search }: Place, c
 
 function elementsOf<T>(answer: Answer<{ readonly elements: readonly T[] }>): readonly T[] {
   return answer.ok ? answer.value.elements : [];
-}
-
-function stateOf({ state }: { readonly state: string }): string {
-  return state;
 }
 
 function namesOf(links: readonly string[] = []): string {

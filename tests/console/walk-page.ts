@@ -159,10 +159,10 @@ export function readFigures(): Figures {
   const textsOf = (selector: string, within: ParentNode = document): string[] =>
     Array.from(within.querySelectorAll(selector), (each) => each.textContent.trim());
   const tables: Record<string, Cells[]> = {};
-  for (const section of document.querySelectorAll('.view > section'))
+  for (const section of document.querySelectorAll('.view-gateway > section'))
     tables[section.getAttribute('aria-label') ?? ''] = Array.from(
       section.querySelectorAll('tbody tr'),
-      (row) => textsOf('td', row),
+      (row) => textsOf('th, td', row),
     );
   const drawer = document.querySelector('.drawer');
   const fields: Record<string, string> = {};
@@ -174,7 +174,9 @@ export function readFigures(): Figures {
   const list = document.querySelector('.sessions');
   return {
     tables,
-    alerts: textsOf('header .alerts button, header .alerts li:not(:has(button))'),
+    alerts: Array.from(document.querySelectorAll('.alerts > li'), (card) =>
+      textsOf('.title, .why', card).join(': '),
+    ),
     ...(drawer === null ? {} : { drawer: { fields, fault: textsOf(':scope > .bad', drawer).join() } }),
     connections: textsOf('[role=tabpanel] > p', drawer ?? document.createElement('p')).join(),
     ...(list === null

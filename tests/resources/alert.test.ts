@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   createMemoryStore,
   createResource,
+  createRoles,
   createSnapshot,
   deleteResource,
   drain,
@@ -10,6 +11,7 @@ import {
   patchMonitor,
   patchServer,
   patchService,
+  routes,
   sequence,
   startMonitor,
   startService,
@@ -443,6 +445,66 @@ describe('an alert', () => {
 async function alertsIn(document: GatewayDocument): Promise<readonly string[]> {
   return (await alertsAt(runAdmin({ snapshot: createSnapshot(document) }))).map(short);
 }
+
+/** What can be done about each kind of alert, in the worlds above: the endpoint and the text. */
+const actsOfRows: Readonly<Partial<Record<AlertCode, readonly string[]>>> = {
+  'server-down': ['servers.drain Drain db-1'],
+  'service-failed': ['services.start Start Sales again'],
+  'monitor-failed': ['monitors.start Start Watch again'],
+  'monitor-stopped': ['monitors.start Start Watch'],
+  'drain-overdue': ['services.closeSessions Close the sessions of Sales', 'services.resume Resume Sales'],
+  'node-silent': ['fleet.forget Forget two'],
+};
+
+describe('the acts of an alert', () => {
+  const inWords = ({ acts = [] }: AlertRepresentation) => acts.map(({ id, text }) => `${id} ${text}`);
+
+  it.each(codes as AlertCode[])('are there, where somebody can do something: %s', async (code) => {
+    const world = await rows[code].begin();
+    end = world.end ?? (() => world.admin.close());
+    await world.cause();
+    await world.clock.advance(5000);
+    const alert = (await alertsAt(world)).find((each) => each.code === code);
+    expect(alert && inWords(alert)).toEqual(actsOfRows[code] ?? []);
+  });
+
+  const server = { address: '10.0.0.1', port: 5432, protocol: 'pg' } as const;
+  const snapshot = createSnapshot({
+    servers: [
+      { ...server, name: 'db-1', status: ['running'] },
+      { ...server, name: 'db-2', status: ['running'] },
+    ],
+    services: [{ name: 'Sales', router: 'rr', servers: ['/servers/db-1'] }],
+  });
+
+  it.each([
+    ['administrator', ['servers.drain Drain db-1', 'services.patch Give Sales another server']],
+    ['operator', ['servers.drain Drain db-1']],
+    ['reader', []],
+  ] as const)('are those that the role may do: %s', async (role, expected) => {
+    const authorize = createRoles({
+      administrators: ['administrator'],
+      operators: ['operator'],
+      readers: ['reader'],
+    });
+    const running = runAdmin({ snapshot, access: { authenticate: () => ({ name: role }), authorize } });
+    const { admin } = running;
+    admin.report({ type: 'server.reported', server: 'db-1', status: [] });
+    const alerts = await alertsAt(running);
+    expect([...new Set(alerts.flatMap(inWords))].toSorted()).toEqual(expected);
+    for (const { id } of alerts.flatMap(({ acts = [] }) => acts)) {
+      const needed = routes.find((route) => route.id === id)?.role;
+      expect(role === 'administrator' || needed === role).toBe(true);
+    }
+    // A choice is a name of the collection that the act names.
+    const given = alerts.flatMap(({ acts = [] }) => acts).find(({ inputs }) => inputs !== undefined);
+    if (role === 'administrator')
+      expect(given).toEqual({
+        ...{ id: 'services.patch', resource: '/services/Sales', text: 'Give Sales another server' },
+        inputs: [{ name: 'server', choices: 'servers' }],
+      });
+  });
+});
 
 describe('the alerts', () => {
   const server = (name: string, ...words: readonly ServerStatusWord[]) => ({

@@ -40,7 +40,7 @@ it('says that a database was killed, why its server is down, and which service n
 
   const { out, err } = await runCommand(gateway.admin, 'status');
   expect(err).toBe('gateway-admin: 2 errors.\n');
-  expect(out).toMatch(/^servers +2, of which 1 run$/m);
+  expect(out).toMatch(/^servers +2, of which 1 usable$/m);
   const since =
     /^error +(\S+ \S+) +\/servers\/db-1 +db-1 is down: connect ECONNREFUSED 127\.0\.0\.1:\d+\.$/m.exec(
       out,

@@ -20,7 +20,7 @@ import { readOnlySnapshot } from '../support/read-only.ts';
 import { appliedTo, openRunning, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 import { runSampleFleet } from '../support/sample-fleet.ts';
 import { transports, type Answer, type Transport } from '../support/transport.ts';
-import { fields, isBelowSeveral, isOf, places, valuesAt, type Field } from './field.ts';
+import { fields, isBelowSeveral, isOf, places, valuesAt, type Field, type Place } from './field.ts';
 import { modifiableFields, type ModifiableField } from './modifiable-field.ts';
 
 const create: Transition = (snapshot, context) =>
@@ -74,9 +74,20 @@ async function heldAdmin(): Promise<Admin> {
   return admin;
 }
 
+/** An interface of a gateway of whose first service no server takes new sessions. */
+function downAdmin(): Admin {
+  const { admin } = runAdmin();
+  // The other server of the service is in maintenance.
+  admin.report([
+    { type: 'server.reported', server: 'db-serv-1', status: [] },
+    { type: 'server.reported', server: 'Spare DB', status: ['running'] },
+  ]);
+  return admin;
+}
+
 describe('a representation', () => {
   let [full, bare]: Transport[] = [];
-  let others: Readonly<Record<'store' | 'fleet' | 'history', Transport>>;
+  let others: Readonly<Record<NonNullable<Place['fullWith']>, Transport>>;
 
   beforeAll(async () => {
     full = await transports.core(await busyAdmin());
@@ -85,6 +96,7 @@ describe('a representation', () => {
       store: await transports.core(await heldAdmin()),
       fleet: await transports.core((await runSampleFleet()).admin),
       history: await transports.core(await changedAdmin()),
+      outage: await transports.core(downAdmin()),
     };
   });
 

@@ -293,6 +293,11 @@ export const fields: readonly Field[] = [
     ['since?', 'iso8601', '2016-08-29T14:00:00+03:00'],
     ['detail', 'text', 'Report Service has failed: port 4009 is in use.'],
     ['level', 'text', 'error'],
+    ['acts?', 'objects', undefined],
+    ['acts.[].id?', 'text', ['services.start']],
+    ['acts.[].resource?', 'text', ['/services/Report-Service']],
+    ['acts.[].inputs?', 'objects', [[{ name: 'server', choices: 'servers' }]], '/alerts?range=2-2'],
+    ['acts.[].text?', 'text', ['Start Report Service again']],
   ]),
 ];
 
@@ -314,7 +319,7 @@ export interface Place {
   /** Whether that is the one of a gateway of which nothing is known. */
   readonly bareWhereEmpty?: boolean;
   /** The interface that has the one with all fields, if it is another one than for most. */
-  readonly fullWith?: 'store' | 'fleet' | 'history';
+  readonly fullWith?: 'store' | 'fleet' | 'history' | 'outage';
 }
 
 /** Where the representations are found. */
@@ -337,7 +342,7 @@ export const places: Readonly<Partial<Record<Shown, Place>>> = {
   user: { full: '/users', bare: '/users' },
   command: { full: '/commands?range=0-0', bare: '/commands?range=1-1' },
   interface: { full: '/', bare: '/', fullWith: 'store', bareWhereEmpty: true },
-  alert: { full: '/alerts', bare: '/alerts?range=4-4' },
+  alert: { full: '/alerts?range=1-1', bare: '/alerts?range=4-4', fullWith: 'outage' },
   'history entry': { full: '/history?range=0-0', bare: '/history?range=1-1', fullWith: 'history' },
   'fleet node': { full: '/fleet?range=1-1', bare: '/fleet?range=0-0', fullWith: 'fleet' },
 };

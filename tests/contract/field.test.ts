@@ -80,7 +80,7 @@ function downAdmin(): Admin {
   // The other server of the service is in maintenance.
   admin.report([
     { type: 'server.reported', server: 'db-serv-1', status: [] },
-    { type: 'server.reported', server: 'Spare DB', status: ['running'] },
+    { type: 'server.reported', server: 'db-serv-3', status: ['running'] },
   ]);
   return admin;
 }

@@ -4,7 +4,7 @@
  *
  *     node notifier.js https://chat.example/hook notifier.id
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 
 import { changedParts, type EventStreamItem } from 'gateway-admin-core/client';
 
@@ -17,7 +17,9 @@ for await (const item of client.events({ after, types })) {
   const body = JSON.stringify({ text: textOf(item) });
   const answer = await fetch(hook, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
   if (!answer.ok) throw new Error(`The web hook has answered ${String(answer.status)}.`);
-  await writeFile(file, item.id);
+  // A tool that is killed here leaves the id of before, and tells the event again.
+  await writeFile(`${file}.new`, item.id);
+  await rename(`${file}.new`, file);
 }
 
 function textOf(item: EventStreamItem): string {

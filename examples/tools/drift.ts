@@ -13,7 +13,7 @@ import { client } from './gateway.ts';
 const [, , file = 'gateway.json'] = process.argv;
 const document: object = JSON.parse(await readFile(file, 'utf8'));
 const answer = await client.document.adopt.plan(document, { prune: true }).catch((error: unknown) => {
-  console.error(error);
+  console.error(String(error));
   process.exit(4);
 });
 const { outcome, events } = valueOf(answer);

@@ -63,7 +63,7 @@ export interface PlannedChange {
   readonly plan: Plan;
 }
 
-/** The plan in an answer. @throws Error if it is none */
+/** Checks that an answer is a plan, and returns it. @throws Error if the answer is not a plan */
 export function planIn(plan: Plan | undefined): Plan {
   // After the change, it would be too late to find out that the plan has no numbers.
   const { closes, stays, events } = (plan ?? {}) as Partial<Plan>;

@@ -28,10 +28,9 @@ export function withRetry(send: Send, forMs: number): Send {
       const response = await send(request);
       const { 'retry-after': after } = response.headers;
       const pauseMs = Math.max(Number(after) * 1000, shortestPauseMs);
-      const isAgain =
-        response.status === 503 && Date.now() + pauseMs <= end && typeof request.body !== 'function';
-      // A date, or no header, is no number of seconds.
-      if (!isAgain || !after || Number.isNaN(pauseMs)) return response;
+      // A date, or no header, is no number of seconds: then no time is early enough.
+      const isEarly = Boolean(after) && Date.now() + pauseMs <= end;
+      if (response.status !== 503 || !isEarly || typeof request.body === 'function') return response;
       // A connection is free when its answer is read.
       await textOf(response.body);
       await wait(Math.min(pauseMs, longestTimerMs), request.signal);

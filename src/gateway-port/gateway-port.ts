@@ -146,7 +146,7 @@ class DesiredStatePort implements OpenedGatewayPort {
 
   #keeperOf(kind: Kind, own: AnyKindOptions): Keeper {
     const form = new KindForm(kind, own.fields, own.listenerFields);
-    return new Keeper(form, own, {
+    const keeper: Keeper = new Keeper(form, own, {
       clock: this.#clock,
       wantedOf: (key) => {
         const { snapshot } = this.#opened;
@@ -156,7 +156,7 @@ class DesiredStatePort implements OpenedGatewayPort {
       unusableFor: (key) => {
         const { snapshot } = this.#opened;
         const definition = form.definitionIn(snapshot, key);
-        return definition && this.#unusable(kind, definition, undefined, snapshot);
+        return definition && unusable(keeper, definition, undefined, snapshot);
       },
       isHeld: (key) => {
         const link = linkKey(linkTo(`${kind}s`, key));
@@ -169,6 +169,7 @@ class DesiredStatePort implements OpenedGatewayPort {
       },
       onError: this.#onError,
     });
+    return keeper;
   }
 
   async open(admin: Admin): Promise<void> {
@@ -254,7 +255,7 @@ class DesiredStatePort implements OpenedGatewayPort {
     const begun = this.#begun.get(place);
     const present = begun?.command === commandId ? begun.definition : keeper.form.definitionIn(snapshot, key);
     const definition = changedBy(effect, present);
-    // A command that takes back what it has done leads to what was there.
+    // The undo of a command in flight restores what was there, also with members that the gateway does not use.
     const isFirst = begun?.command !== commandId;
     const reason =
       isFirst && definition ? keeper.form.unusedIn(definition, baseOf(effect, present)) : undefined;
@@ -280,35 +281,12 @@ class DesiredStatePort implements OpenedGatewayPort {
   #refusalOf(effect: ResourceEffect, next: Snapshot): string | undefined {
     const { kind, key } = placeOf(effect);
     if (effect.type === `${kind}.delete`) return undefined;
-    const form = this.#keepers.get(kind)?.form;
-    if (form === undefined) return noKind(kind);
-    const [definition, present] = [next, this.#admin?.snapshot].map(
-      (snapshot) => snapshot && form.definitionIn(snapshot, key),
-    );
-    return definition && this.#unusable(kind, definition, baseOf(effect, present), next);
-  }
-
-  /**
-   * Why the gateway cannot have a definition, in a sentence.
-   *
-   * @param base - what it changes; `undefined` for a definition that counts as a whole
-   */
-  #unusable(
-    kind: Kind,
-    definition: Definition,
-    base: Definition | undefined,
-    snapshot: Snapshot,
-  ): string | undefined {
     const keeper = this.#keepers.get(kind);
     if (keeper === undefined) return noKind(kind);
-    const unused = keeper.form.unusedIn(definition, base);
-    if (unused !== undefined) return unused;
-    const [wanted, own] = [definition, base].map((each) => each && keeper.form.wantedOf(each, snapshot));
-    const reason = wanted && keeper.refusalOf(wanted, own);
-    if (reason === undefined) return undefined;
-    // What the gateway has in spite of its rule can be changed in any way.
-    const isOld = own !== undefined && keeper.refusalOf(own, undefined) !== undefined;
-    return isOld ? undefined : reason;
+    const [definition, present] = [next, this.#admin?.snapshot].map(
+      (snapshot) => snapshot && keeper.form.definitionIn(snapshot, key),
+    );
+    return definition && unusable(keeper, definition, baseOf(effect, present), next);
   }
 
   async #isInPlace(effect: Effect): Promise<boolean> {
@@ -458,6 +436,27 @@ function usersOf(effect: ResourceEffect, snapshot: Snapshot): number {
   const sessions = sessionsOf(snapshot);
   if (effect.type === 'service.delete') return sessions.countOfService(effect.service);
   return effect.type === 'server.delete' ? sessions.countSessionsOfServer(effect.server) : 0;
+}
+
+/**
+ * Why the gateway cannot have a definition, in a sentence.
+ *
+ * @param base - what it changes; `undefined` for a definition that counts as a whole
+ */
+function unusable(
+  keeper: Keeper,
+  definition: Definition,
+  base: Definition | undefined,
+  snapshot: Snapshot,
+): string | undefined {
+  const unused = keeper.form.unusedIn(definition, base);
+  if (unused !== undefined) return unused;
+  const [wanted, own] = [definition, base].map((each) => each && keeper.form.wantedOf(each, snapshot));
+  const reason = wanted && keeper.refusalOf(wanted, own);
+  if (reason === undefined) return undefined;
+  // What the gateway has in spite of its rule can be changed in any way.
+  const isOld = own !== undefined && keeper.refusalOf(own, undefined) !== undefined;
+  return isOld ? undefined : reason;
 }
 
 const noLogs = 'This gateway has no log files to flush.';

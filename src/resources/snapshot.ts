@@ -17,7 +17,7 @@ import type { User } from './user.ts';
 
 /**
  * The state of one gateway at one moment. Deep-frozen. A change makes a new snapshot, which shares the unchanged parts.
- * Only {@link createSnapshot} and changes make one: a gateway document is none.
+ * Only {@link createSnapshot} and the transitions return one. A gateway document is not a snapshot.
  *
  * @public
  */

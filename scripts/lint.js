@@ -1,23 +1,19 @@
 /**
  * Checks the types of the whole project and of the console, then lints both. The rules that need types use the programs
- * of the type check, and find most types computed already. Results of the rules are cached by content; types are
- * checked anew each time.
+ * of the type check, and find most types computed already. No result is kept: what a rule says of a file can depend on
+ * the types of any other.
  */
 import { ESLint } from 'eslint';
 import ts from 'typescript';
 
 const projects = ['tsconfig.json', 'console/tsconfig.json'];
-// The cache keeps a hash of the configuration, for which a program counts as its name.
-const programs = projects.map((project) => Object.assign(programOf(project), { toJSON: () => project }));
+const programs = projects.map(programOf);
 
 const format = { getCanonicalFileName: String, getCurrentDirectory: process.cwd, getNewLine: () => '\n' };
 const refusals = programs.flatMap((program) => [...ts.getPreEmitDiagnostics(program)]);
 if (refusals.length > 0) console.log(ts.formatDiagnostics(refusals, format));
 
 const eslint = new ESLint({
-  cache: true,
-  cacheStrategy: 'content',
-  cacheLocation: 'node_modules/.cache/eslint/',
   overrideConfig: {
     files: ['**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { projectService: false, programs } },

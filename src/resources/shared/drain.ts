@@ -356,9 +356,7 @@ function nextDrain(
 ): AnyDrain {
   return {
     since: present?.since ?? formatInstant(now),
-    ...(timeout === undefined || then === undefined
-      ? {}
-      : { timeout, until: formatInstant(now + timeout * 1000), then }),
+    ...(timeout === undefined ? {} : { timeout, until: formatInstant(now + timeout * 1000), then }),
     ...(reason === undefined ? {} : { reason }),
     ...(actor === undefined ? {} : { by: actor }),
     ...(from === undefined ? {} : { from }),

@@ -27,8 +27,8 @@ import * as testing from 'gateway-admin-core/testing';
 import ts from 'typescript';
 
 import { destinationOf, targetsOf } from '../docs/link.ts';
-import { buildPackage } from '../support/built-package.ts';
-import { compilerOptions } from '../support/compiler.ts';
+import { buildPackage, packed } from '../support/built-package.ts';
+import { compilerOptions, userOptions } from '../support/compiler.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 import { exists, read, root } from '../support/project.ts';
 
@@ -49,7 +49,7 @@ const entries = Object.entries(exports).flatMap(([subpath, target]) =>
 describe.each(entries)('the entry $subpath of the package', ({ subpath, target, built }) => {
   it('is built from a source', () => {
     expect(target).toEqual({
-      types: `./dist/${built}.d.ts`,
+      types: `./dist/types/${built}.d.ts`,
       node: `./dist/node/${built}.js`,
       default: `./dist/${built}.js`,
     });
@@ -63,7 +63,25 @@ describe.each(entries)('the entry $subpath of the package', ({ subpath, target, 
   });
 
   it('is part of the API report', () => {
-    expect(read('etc/api/entry.d.ts')).toContain(`from '../../dist/${built}.js';`);
+    expect(read('etc/api/entry.d.ts')).toContain(`from '../../dist/types/${built}.js';`);
+  });
+});
+
+describe('the declarations', () => {
+  beforeAll(buildPackage);
+
+  it('reach no other package than the types of Node, and nothing that is not declared', () => {
+    const program = ts.createProgram(
+      entries.map(({ target }) => root + target.types.slice(2)),
+      { ...userOptions(), skipLibCheck: false, skipDefaultLibCheck: true },
+    );
+    const files = program.getSourceFiles();
+    const packages = files.map(
+      ({ fileName }) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(fileName)?.[1],
+    );
+    expect([...new Set(packages)].sort()).toEqual(['@types/node', 'typescript', 'undici-types', undefined]);
+    const own = files.filter(({ fileName }) => fileName.startsWith(`${root}dist/types/`));
+    expect(own.flatMap((file) => program.getSemanticDiagnostics(file))).toEqual([]);
   });
 });
 
@@ -203,31 +221,15 @@ describe('arguments are named', () => {
   });
 });
 
-interface Pack {
-  readonly files: readonly { readonly path: string }[];
-}
-
-/** The files that npm would publish. */
-function packedFiles(): readonly string[] {
-  const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-    cwd: root,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-    shell: process.platform === 'win32',
-  });
-  const [pack] = JSON.parse(output) as readonly Pack[];
-  return (pack?.files ?? []).map(({ path }) => path);
-}
-
 // Promise: package-links
-it('the pages of the package link only to files of the package', () => {
-  const files = packedFiles();
+it('the pages of the package link only to files of the package, and to pictures of the screen', () => {
+  const files = packed().files.map(({ path }) => path);
   const pages = files.filter((path) => path.endsWith('.md') || path === 'llms.txt');
   expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/README.md', 'llms.txt']));
   const lost = pages.flatMap((page) =>
     targetsOf(read(page))
       .map((target) => destinationOf(page, target).file)
-      .filter((file) => !files.includes(file))
+      .filter((file) => !files.includes(file) && !(/^docs\/pictures\/.*\.png$/.test(file) && exists(file)))
       .map((file) => `${page}: ${file}`),
   );
   expect(lost).toEqual([]);

@@ -1,14 +1,14 @@
 /**
  * The sizes of programs that use the package, and of the page of the console: minified and compressed with gzip, other
- * packages included. A size that is recorded here does not grow by itself.
+ * packages included. Then the size of the package. A size that is recorded here does not grow by itself.
  */
 import { gzipSync } from 'node:zlib';
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
 
-import { files, html } from '../console/page.ts';
-import { buildPackage } from '../support/built-package.ts';
+import * as page from '../console/page.ts';
+import { buildPackage, packed } from '../support/built-package.ts';
 import { tablesOf } from '../docs/table.ts';
 import { read, root } from '../support/project.ts';
 
@@ -30,8 +30,8 @@ const table = tablesOf(read('README.md')).find(({ heading }) => heading === 'Wha
 const sizes = programs.map((program, at) => [program, table?.rows[at]?.[1] ?? ''] as const);
 
 /** The number of bytes in a size such as `11.0 kB`. */
-function bytesOf(size: string): number {
-  return Number(size.replace(/ kB$/, 'e3'));
+function bytesOf(size = ''): number {
+  return Number(size.replace(/ kB$/, 'e3').replace(/ MB$/, 'e6'));
 }
 
 /** What the first list does not need: drawer, dialogs and the other views, and the fields of forms. */
@@ -45,7 +45,7 @@ beforeAll(buildPackage);
 
 describe('the size of a program', () => {
   it('is in each row of the table in README.md', () => {
-    expect(table?.rows).toHaveLength(programs.length + 2);
+    expect(table?.rows).toHaveLength(programs.length + 3);
   });
 
   it.each(sizes)('%s has at most %s', async (program, most) => {
@@ -63,12 +63,30 @@ describe('the size of a program', () => {
 
 describe('the page of the console', () => {
   it('loads at first no more than the table says', () => {
-    const first = files.filter(({ name }) => !isLate(name)).map(({ text }) => text);
-    expect(sizeOf([html, ...first])).toBeLessThanOrEqual(bytesOf(table?.rows.at(-2)?.[1] ?? ''));
+    const first = page.files.filter(({ name }) => !isLate(name)).map(({ text }) => text);
+    expect(sizeOf([page.html, ...first])).toBeLessThanOrEqual(bytesOf(table?.rows.at(-3)?.[1]));
   });
 
   it('loads no more than the table says after its first list', () => {
-    const late = files.filter(({ name }) => isLate(name)).map(({ text }) => text);
-    expect(sizeOf(late)).toBeLessThanOrEqual(bytesOf(table?.rows.at(-1)?.[1] ?? ''));
+    const late = page.files.filter(({ name }) => isLate(name)).map(({ text }) => text);
+    expect(sizeOf(late)).toBeLessThanOrEqual(bytesOf(table?.rows.at(-2)?.[1]));
+  });
+});
+
+describe('the package', () => {
+  it('has at most the size that the table says, and no files of the build beside what it ships', () => {
+    const { size, files } = packed();
+    expect(size).toBeLessThanOrEqual(bytesOf(table?.rows.at(-1)?.[1]));
+    expect(files.filter(({ path }) => !/^(?:dist|docs)\//.test(path)).map(({ path }) => path)).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'SECURITY.md',
+      'gateway-document.schema.json',
+      'llms.txt',
+      'openapi.json',
+      'package.json',
+    ]);
+    expect(files.filter(({ path }) => /\.map$|(?<!\.d)\.ts$/.test(path))).toEqual([]);
   });
 });

@@ -6,6 +6,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 
 import { root } from './project.ts';
 
+const compiler = 'node_modules/typescript/bin/tsc';
+
 /**
  * `npm test` builds beside the tests, and names a file that says `yes` or `no` once the build has ended. `yes` in place of
  * a name says that the package is built: to find that nothing has changed takes a second of the processor.
@@ -23,12 +25,32 @@ function isBuilt(): boolean {
  * Brings dist/ up to date with the sources. The page of the console is made before all tests: see {@link buildPage}.
  */
 export function buildPackage(): void {
-  build('src/tsconfig.build.json');
+  build([compiler, '-b', 'src/tsconfig.build.json'], ['scripts/dist.js']);
 }
 
 /** Brings dist/ and examples/dist/ up to date with the sources. */
 export function buildExamples(): void {
-  build('examples/tsconfig.build.json');
+  buildPackage();
+  build([compiler, '-p', 'examples/tsconfig.build.json']);
+}
+
+/** What npm says about a package that it packs. */
+interface Packed {
+  /** Bytes of the packed file. */
+  readonly size: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** What npm would pack of what is built. */
+export function packed(): Packed {
+  const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    shell: process.platform === 'win32',
+  });
+  const [one] = JSON.parse(output) as [Packed];
+  return one;
 }
 
 /**
@@ -47,13 +69,12 @@ export function buildPage(): void {
   }
 }
 
-function build(project: string): void {
+function build(...commands: readonly (readonly string[])[]): void {
   if (isBuilt()) return;
   try {
-    runNode('node_modules/typescript/bin/tsc', '-b', project);
-    runNode('scripts/chunks.js');
+    for (const command of commands) runNode(...command);
   } catch (error) {
-    throw new Error(`${project} does not build:\n${(error as { stdout: string }).stdout}`, { cause: error });
+    throw new Error(`The build fails:\n${(error as { stdout: string }).stdout}`, { cause: error });
   }
 }
 

@@ -28,7 +28,7 @@ export function userOptions(): ts.CompilerOptions {
 }
 
 function declarationOf(source: string): string {
-  return source.replace(/^\.\/src\/(.*)\.ts$/, './dist/$1.d.ts');
+  return source.replace(/^\.\/src\/(.*)\.ts$/, './dist/types/$1.d.ts');
 }
 
 function configuration(path: string): ts.ParsedCommandLine {

@@ -30,7 +30,7 @@ async function createProject(manifest: object): Promise<string> {
   const own = join(project, 'node_modules/gateway-admin-core');
   cpSync(`${root}dist`, join(own, 'dist'), {
     recursive: true,
-    filter: (path) => !/\.(?:map|ts|tsbuildinfo)$/.test(path),
+    filter: (path) => !path.endsWith('.ts'),
   });
   cpSync(`${root}package.json`, join(own, 'package.json'));
   const { dependencies } = JSON.parse(read('package.json')) as { readonly dependencies: object };

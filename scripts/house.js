@@ -1,6 +1,7 @@
 /**
  * Measures the sources: `npm run house`. Prints the lines of code, the public names, the files that name a kind, the
- * type circles, the longest functions, and what one PATCH and one GET run. No figure has a limit here.
+ * type circles, the longest functions, and what one operation runs. No figure has a limit here; those of the last
+ * table have one in `npm run counts`.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, posix } from 'node:path';
@@ -8,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 import ts from 'typescript';
 
-import { requestRuns } from './request-run.js';
+import { counts } from '../bench/counts.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = `${root}src/`;
@@ -34,8 +35,8 @@ console.log(
 );
 console.log('\nLongest functions');
 console.table(longestFunctions().slice(0, 10));
-console.log('What one request runs');
-console.table(await requestRuns());
+console.log('What one operation runs');
+console.table(await counts());
 
 /** The sources of a folder, by their paths from `src/`. */
 function namesBelow(folder) {

@@ -22,15 +22,23 @@ export async function sealOperations<T extends object>(
   operations: readonly ParsedOperation[],
   ports: SealingPorts,
 ): Promise<readonly SealedOperation[]> {
-  const sealing = completeOperations(view, operations).map(async (operation) => {
+  const sealed: SealedOperation[] = [];
+  for (const operation of completeOperations(view, operations)) {
     const { index, path, value } = operation;
     const [token = '', ...inner] = path;
-    const [field, sealer] = [view.field(token), new Sealer(ports, index)];
-    if (value === undefined || field === undefined) return operation;
-    const sealed = await sealer.within(field, value, path, inner);
-    return deepFreeze({ ...operation, value: sealed, faults: sealer.faults });
-  });
-  return Promise.all(sealing);
+    const field = view.field(token);
+    if (value === undefined || field === undefined || !canHoldSecrets(field)) sealed.push(operation);
+    else {
+      const sealer = new Sealer(ports, index);
+      const within = await sealer.within(field, value, path, inner);
+      sealed.push(deepFreeze({ ...operation, value: within, faults: sealer.faults }));
+    }
+  }
+  return sealed;
+}
+
+function canHoldSecrets({ secret, secretEntries, entries }: SealedField): boolean {
+  return secret === true || secretEntries !== undefined || entries !== undefined;
 }
 
 /**

@@ -110,7 +110,8 @@ export class Audit {
       attempt.code = hasLeft(request) ? 'closed' : 'internal';
       throw error;
     } finally {
-      await this.record(attempt);
+      const answerable = this.record(attempt);
+      if (answerable !== undefined) await answerable;
     }
   }
 

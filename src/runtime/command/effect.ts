@@ -72,14 +72,9 @@ export async function carryOut(effect: Effect, flight: Flight): Promise<EffectOu
   flight.throwIfAbandoned();
   const ended = flight.runtime.instruments?.effect(effect);
   const call = new Call();
-  await withDeadline(flight, async (context) => {
-    call.end(await endingOf(effect, context, flight, call));
-    if (call.state === 'abandoned') flight.callEnded();
-    // It can have landed after later commands, if the same was in place for another reason.
-    if (call.state === 'done') flight.runtime.onOutrun(flight.command, effect);
-  });
+  await withDeadline(flight, (context) => apply(effect, context, flight, call));
   try {
-    const outcome = await findOut(effect, flight, call);
+    const outcome = isKnown(call.ending) ? call.ending : await findOut(effect, flight, call);
     call.state = 'done';
     if (call.hasDoubted && !outcome.done) flight.runtime.onDoubtJustified(flight);
     ended?.(outcome.done ? 'applied' : 'refused');
@@ -109,7 +104,8 @@ export async function findOutAgain(effect: Effect, flight: Flight): Promise<Effe
   }
 }
 
-async function endingOf(effect: Effect, context: EffectContext, flight: Flight, call: Call): Promise<Ending> {
+/** Calls `apply`, and tells how it has ended: also after the deadline. */
+async function apply(effect: Effect, context: EffectContext, flight: Flight, call: Call): Promise<void> {
   const { gateway, onError } = flight.runtime;
   const details = { call: 'apply', effect, commandId: context.commandId } as const;
   const when = (): string => (context.signal.aborted ? ' after the deadline' : '');
@@ -120,7 +116,7 @@ async function endingOf(effect: Effect, context: EffectContext, flight: Flight, 
     const late = lateness[call.state].done;
     if (late !== undefined)
       onError(new HostError(`apply was done${when()} at ${effectText(effect, context)}, ${late}`, details));
-    return { done: true };
+    call.end({ done: true });
   } catch (cause) {
     const ending = endingWith(cause);
     const late = call.state === 'done' && call.hasDoubted ? anotherHasDone : lateness[call.state].failed;
@@ -129,8 +125,11 @@ async function endingOf(effect: Effect, context: EffectContext, flight: Flight, 
       onError(new HostError(`apply failed${problem}. ${late ?? asksInspect}`, { ...details, cause }));
     else if (late !== undefined)
       onError(new HostError(`apply refused${problem}. ${late}`, { ...details, cause }));
-    return ending;
+    call.end(ending);
   }
+  if (call.state === 'abandoned') flight.callEnded();
+  // It can have landed after later commands, if the same was in place for another reason.
+  if (call.state === 'done') flight.runtime.onOutrun(flight.command, effect);
 }
 
 function wrongAnswer(answer: unknown, place: string): string {
@@ -297,10 +296,9 @@ class CallContext implements EffectContext {
 }
 
 /** Calls the host and waits until the deadline. Then the signal of the call aborts. */
-async function withDeadline(
+function withDeadline(
   { id, runtime: { clock, limits } }: Pick<Flight, 'id' | 'runtime'>,
   call: (context: EffectContext) => Promise<void>,
-): Promise<void> {
-  const called = (deadline: Deadline): Promise<void> => call(new CallContext(id, deadline));
-  await beforeDeadline(clock, limits.effectDeadlineMs, called);
+): Promise<unknown> {
+  return beforeDeadline(clock, limits.effectDeadlineMs, (deadline) => call(new CallContext(id, deadline)));
 }

@@ -127,6 +127,9 @@ export interface FlightOptions {
   readonly asksHost: boolean;
 }
 
+/** For a flight that is in no table. */
+const gone = Promise.resolve();
+
 /** A command in flight. @internal */
 export class Flight {
   readonly id: string;
@@ -143,7 +146,7 @@ export class Flight {
   /** The keys of the links of the resources that the flight holds; empty before it is in the table. */
   keys: readonly string[] = [];
   /** Resolves when the command has left the table of commands in flight. */
-  left: Promise<void> = Promise.resolve();
+  left = gone;
   readonly #options: FlightOptions;
   /** What was closed, if every effect so far is done. */
   readonly closed = { sessions: 0, connections: 0 };
@@ -225,7 +228,8 @@ export class Flight {
     if (of > 1) this.progress = { done, of };
     const effects = group.filter(isActing).map(({ effect }) => effect);
     this.effects = effects;
-    if (effects.length === 0) return;
+    // An intent is for a later life.
+    if (effects.length === 0 || !this.#options.journal.hasStore) return;
     const { id: command, resources } = this.command;
     const events = eventsOf(group);
     // A command can have thousands of parts, and rest on thousands of resources: its first intent names them.

@@ -138,37 +138,48 @@ export class Turns {
    *
    * @returns the result; rejects if the transition throws, or with the reason of the signal
    */
-  async wait(request: CommandRequest): Promise<Execution> {
-    const { signal } = request;
-    signal?.throwIfAborted();
-    const closed = this.refuseClosed();
-    if (closed !== undefined) return closed;
-    const { promise, resolve, reject } = withResolvers<Execution>();
-    const waiting: Waiting = { request, resolve, reject, place: 0, resources: [] };
-    const leave = (): void => {
-      if (!this.#leave(waiting)) return;
-      reject(signal?.reason);
-      // Later, because the same abort may make other commands leave too.
-      queueMicrotask(() => {
-        this.#pump();
-      });
-    };
-    const stopListening = signal && onAbort(signal, leave);
+  wait(request: CommandRequest): Promise<Execution> {
+    return new Promise((resolve, reject) => {
+      const { signal } = request;
+      signal?.throwIfAborted();
+      const closed = this.refuseClosed();
+      if (closed !== undefined) return resolve(closed);
+      const stopListening = signal && onAbort(signal, () => this.#cancel(waiting));
+      const answering =
+        <T>(answer: (given: T) => void) =>
+        (given: T): void => {
+          stopListening?.();
+          waiting.patience?.answered.abort();
+          answer(given);
+        };
+      const ends = { resolve: answering(resolve), reject: answering(reject) };
+      const waiting: Waiting = { request, ...ends, place: 0, resources: [] };
+      return this.#enqueue(waiting);
+    });
+  }
+
+  /** The signal of a waiting command has aborted. */
+  #cancel(waiting: Waiting): void {
+    if (!this.#leave(waiting)) return;
+    waiting.reject(waiting.request.signal?.reason);
+    // Later, because the same abort may make other commands leave too.
+    queueMicrotask(() => {
+      this.#pump();
+    });
+  }
+
+  #enqueue(waiting: Waiting): void {
     this.#queue.add(waiting);
     insert(this.#due, waiting);
     this.#pump();
     // The limit is checked after the pump, because a command that need not wait has left the queue by now.
-    const isTooMany = this.#queue.size > this.#ground.limits.maxQueued && request.isDecided !== true;
+    const isTooMany = this.#queue.size > this.#ground.limits.maxQueued && waiting.request.isDecided !== true;
     if (isTooMany && this.#leave(waiting)) {
-      resolve(
+      waiting.resolve(
         refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
       );
     }
     this.#countCommands();
-    return promise.finally(() => {
-      stopListening?.();
-      waiting.patience?.answered.abort();
-    });
   }
 
   /** Decides the waiting commands again, because something outside has changed. */
@@ -445,16 +456,4 @@ export class Turns {
 function keysOf(resources: readonly unknown[]): readonly string[] {
   // A decision that the host has built can contain anything.
   return resources.map((link) => linkKey(String(link)));
-}
-
-/** `Promise.withResolvers`, which Node 20 lacks. */
-function withResolvers<T>(): {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T | Promise<T>) => void;
-  readonly reject: (error: unknown) => void;
-} {
-  let settle: [(value: T | Promise<T>) => void, (error: unknown) => void] | undefined;
-  const promise = new Promise<T>((...both) => (settle = both));
-  const [resolve, reject] = settle ?? [() => undefined, () => undefined];
-  return { promise, resolve, reject };
 }

@@ -9,7 +9,7 @@ import type { AdminRequest } from '../../http/message.ts';
 import { onAbort, beforeDeadline, inPieces } from '../host/waiting.ts';
 import type { Ground } from '../ground.ts';
 import type { Limits } from '../limits.ts';
-import { bytesOf } from './request.ts';
+import { bytesOf, readBytes } from './request.ts';
 
 /**
  * Reads the body of a command.
@@ -30,11 +30,13 @@ export async function readBody(
   // The type of a body that may be missing counts if there is a body: `curl -d ''` names one.
   if (mediaType !== undefined && !isAccepted && !rule.mayLackBody) return unsupported(rule);
   if (Number(request.headers['content-length'] ?? 0) > most) return tooLarge(most);
-  const read = (): Promise<Uint8Array> => bytesOf(request, most);
-  const isThere = typeof request.body !== 'function';
-  const body = isThere
-    ? await read()
-    : await beforeDeadline(clock, limits.bodyDeadlineMs, () => unlessClosing(read, closing));
+  const given = request.body;
+  const body =
+    typeof given === 'function'
+      ? await beforeDeadline(clock, limits.bodyDeadlineMs, () =>
+          unlessClosing(() => readBytes(given, most), closing),
+        )
+      : bytesOf(given);
   if (body === 'late') return tooLate(limits);
   if (body === 'closed') return interfaceCloses;
   if (body.length > most) return tooLarge(most);

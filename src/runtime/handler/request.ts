@@ -150,15 +150,22 @@ function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value) && 'BYTES_PER_ELEMENT' in value && value.BYTES_PER_ELEMENT === 1;
 }
 
+type Body = NonNullable<AdminRequest['body']>;
+type BodyReader = Extract<Body, (...given: never) => unknown>;
+
+/** The bytes of a body that is there. @internal */
+export function bytesOf(body: Exclude<Body, BodyReader> | null | undefined): Uint8Array {
+  return typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array());
+}
+
 /**
- * Reads the bytes of a request.
+ * Reads the bytes of a body.
  *
  * @throws RequestError if the function that reads the body gives something else; the error of that function
  * @internal
  */
-export async function bytesOf({ body }: AdminRequest, limit: number): Promise<Uint8Array> {
-  if (typeof body === 'string') return new TextEncoder().encode(body);
-  const bytes: unknown = typeof body === 'function' ? await body(limit) : (body ?? new Uint8Array());
+export async function readBytes(read: BodyReader, limit: number): Promise<Uint8Array> {
+  const bytes: unknown = await read(limit);
   if (isBytes(bytes)) return bytes;
   throw new RequestError('The function that reads the body must give bytes');
 }

@@ -199,7 +199,7 @@ async function conclude(
   const found = place.route.find(snapshot, place.parameters);
   const validator = validatorAt(place, snapshot, found);
   const headers: Headers = {
-    ...(await coordinator?.headersAfter(request, execution)),
+    ...(coordinator && (await coordinator.headersAfter(request, execution))),
     ...(validator && { etag: formatEtag(snapshot.epoch, validator) }),
   };
   if (creates === undefined && route.answer === undefined) return done(request, doneBy(execution), headers);

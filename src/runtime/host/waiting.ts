@@ -41,25 +41,31 @@ function passed(): Error {
  * @returns the result of the call, or `late`; rejects if the call rejects before the deadline
  * @internal
  */
-export async function beforeDeadline<T>(
+export function beforeDeadline<T>(
   clock: Clock,
   deadlineMs: number,
   call: (deadline: Deadline) => Promise<T>,
 ): Promise<T | 'late'> {
-  const deadline = new Deadline();
-  let cancel = (): void => undefined;
-  // Started before the call, so that an answer at the very end is late.
-  const late = new Promise<'late'>((resolve) => {
-    cancel = startTimer(clock, deadlineMs, () => {
+  return new Promise((resolve, reject) => {
+    const deadline = new Deadline();
+    // Started before the call, so that an answer at the very end is late.
+    const cancel = startTimer(clock, deadlineMs, () => {
       deadline.end();
       resolve('late');
     });
+    const fail = (error: Error): void => {
+      cancel();
+      reject(error);
+    };
+    try {
+      call(deadline).then((answer) => {
+        cancel();
+        resolve(answer);
+      }, fail);
+    } catch (error) {
+      fail(error as Error);
+    }
   });
-  try {
-    return await Promise.race([call(deadline), late]);
-  } finally {
-    cancel();
-  }
 }
 
 /** Calls a function once, when a time has passed. The result cancels the call. */

@@ -67,7 +67,10 @@ export async function endWithoutEvents(
 export const noJournal: Journal = Object.freeze({
   hasStore: false,
   outage: undefined,
-  keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(evolving)),
+  keep: <T>({ then }: Keeping<T>) =>
+    new Promise<T>((resolve) => {
+      resolve(then(evolving));
+    }),
   stopRepeating: () => undefined,
   close: () => Promise.resolve(),
 });
@@ -76,11 +79,11 @@ export const noJournal: Journal = Object.freeze({
 export function journalInMemory(entries: Entries): Journal {
   return {
     ...noJournal,
-    async keep<T>({ record, then }: Keeping<T>) {
-      const kept = then(foldInto(entries, record));
-      if (record.type === 'settlement' && record.last) entries.end(record.command);
-      return Promise.resolve(kept);
-    },
+    keep: <T>({ record, then }: Keeping<T>) =>
+      new Promise<T>((resolve) => {
+        resolve(then(foldInto(entries, record)));
+        if (record.type === 'settlement' && record.last) entries.end(record.command);
+      }),
   };
 }
 

@@ -4,7 +4,7 @@
 import type { NotDone } from '../http/route.ts';
 import { isConflict } from '../ports/port-error.ts';
 import type { NodeStanding } from '../resources/fleet.ts';
-import { beforeDeadline } from '../runtime/host/waiting.ts';
+import { beforeDeadline, late } from '../runtime/host/waiting.ts';
 import { storeUnavailable } from '../runtime/command/execution.ts';
 import type { CompleteOptions } from '../runtime/ground.ts';
 import { beatMs, type Members } from './members.ts';
@@ -56,7 +56,7 @@ async function forgetInLog(name: string, around: ForgettingNode): Promise<void> 
 export async function forgetInTime(name: string, around: ForgettingNode): Promise<NotDone | undefined> {
   const { clock, limits } = around.complete;
   const forgotten = await beforeDeadline(clock, limits.storeDeadlineMs, () => forget(name, around)).catch(
-    () => 'late' as const,
+    () => late,
   );
   if (forgotten === undefined) return undefined;
   const { retryAfterMs } = around.journal.outage ?? { retryAfterMs: beatMs };

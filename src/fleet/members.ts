@@ -15,7 +15,7 @@ import * as z from 'zod/mini';
 import { milliseconds } from '../core/shape.ts';
 import type { Json } from '../json/value.ts';
 import type { SharedStore } from '../ports/port.ts';
-import { beforeDeadline } from '../runtime/host/waiting.ts';
+import { beforeDeadline, late } from '../runtime/host/waiting.ts';
 import type { GuardedClock } from '../runtime/host/guard.ts';
 
 /** How often a node announces itself, in milliseconds. @internal */
@@ -251,7 +251,7 @@ export class Members {
   async #announce(node: string, status: Status | null): Promise<ReadonlyMap<string, Json>> {
     const { store, clock, deadlineMs } = this.#options;
     const answer = await beforeDeadline(clock, deadlineMs, () => store.announce(node, status));
-    if (answer !== 'late') return answer;
+    if (answer !== late) return answer;
     throw new Error(`The shared store did not answer announce() within ${String(deadlineMs)} ms.`);
   }
 }

@@ -8,7 +8,7 @@
 import { sizeOf, type Json } from '../../json/value.ts';
 import type { AuditRecord } from '../../ports/audit-record.ts';
 import type { AuditSink, Clock } from '../../ports/port.ts';
-import { beforeDeadline, type Deadline } from '../host/waiting.ts';
+import { beforeDeadline, late, type Deadline } from '../host/waiting.ts';
 import { callFailed, HostError } from '../host/host-error.ts';
 import { Outbox, portPauses, type Outage } from '../host/outbox.ts';
 import type { Limits } from '../limits.ts';
@@ -132,7 +132,7 @@ export class SinkQueue {
     if (!this.#options.required || pending.rank !== 'done') return;
     const { clock, limits } = this.#options;
     const kept = await beforeDeadline(clock, limits.auditDeadlineMs, () => isKept);
-    if (kept === 'late') pending.isLate = true;
+    if (kept === late) pending.isLate = true;
   }
 
   /** Tries once more to hand over the records, and disposes of the sink. Each takes one deadline at most. */
@@ -144,13 +144,13 @@ export class SinkQueue {
     if (lost > 0) onError(new Error(notKept(lost + this.#dropped)));
     try {
       const disposed = await this.#inTime(async () => sink[Symbol.asyncDispose]?.());
-      if (disposed === 'late') onError(this.#lateError('audit.dispose'));
+      if (disposed === late) onError(this.#lateError('audit.dispose'));
     } catch (cause) {
       onError(callFailed('audit.dispose', cause, 'The interface closes.'));
     }
   }
 
-  #inTime<T>(call: () => Promise<T>): Promise<T | 'late'> {
+  #inTime<T>(call: () => Promise<T>): Promise<T | typeof late> {
     const { clock, limits } = this.#options;
     return beforeDeadline(clock, limits.auditDeadlineMs, call);
   }

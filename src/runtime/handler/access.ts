@@ -166,10 +166,13 @@ function identify(
   let verifying = 0;
   const verify: Parameters<Authenticate>[2] = async (name, password) => {
     verifying += 1;
-    const verifyingOne = running.passwords.verify(snapshot, request, { name, password });
-    const verified = await verifyingOne.finally(() => (verifying -= 1));
-    running.instruments?.logIn(verified, request);
-    return verified;
+    try {
+      const verified = await running.passwords.verify(snapshot, request, { name, password });
+      running.instruments?.logIn(verified, request);
+      return verified;
+    } finally {
+      verifying -= 1;
+    }
   };
   let answer: unknown = principal;
   if (typeof principal === 'function') answer = principal();

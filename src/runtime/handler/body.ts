@@ -6,7 +6,7 @@ import type { Json } from '../../json/value.ts';
 import { fail, ok, type Result } from '../../problem.ts';
 import type { Route, WholeRoute } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
-import { onAbort, beforeDeadline, inPieces } from '../host/waiting.ts';
+import { onAbort, beforeDeadline, inPieces, late } from '../host/waiting.ts';
 import type { Ground } from '../ground.ts';
 import type { Limits } from '../limits.ts';
 import { bytesOf, readBytes } from './request.ts';
@@ -37,7 +37,7 @@ export async function readBody(
           unlessClosing(() => readBytes(given, most), closing),
         )
       : bytesOf(given);
-  if (body === 'late') return tooLate(limits);
+  if (body === late) return tooLate(limits);
   if (body === 'closed') return interfaceCloses;
   if (body.length > most) return tooLarge(most);
   if (body.length === 0 && rule.mayLackBody) return ok({});

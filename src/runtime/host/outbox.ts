@@ -5,7 +5,7 @@
  * fails is made again, with growing pauses, until the port answers. This is an outage; `onError` gets the error once.
  */
 import type { Clock } from '../../ports/port.ts';
-import { backoff, type Pauses, beforeDeadline, type Deadline } from './waiting.ts';
+import { backoff, type Pauses, beforeDeadline, late, type Deadline } from './waiting.ts';
 
 /** The port does not answer. @internal */
 export interface Outage {
@@ -96,19 +96,19 @@ export class Outbox<T extends { readonly size: number }> {
    * @throws the error of the call if the error is final, or failed calls are not made again
    */
   async call<R>(attempt: (deadline: Deadline) => Promise<R>): Promise<R> {
-    const late: Promise<Answer<R>>[] = [];
+    const unanswered: Promise<Answer<R>>[] = [];
     const { signal } = this.#stopped;
     let pauses: ReturnType<typeof backoff> | undefined;
     for (;;) {
       // Read before the call: a call that is made after the beginning of the end is the last one.
       const isLast = signal.aborted;
-      const answer = await this.#answerOf(attempt, late);
+      const answer = await this.#answerOf(attempt, unanswered);
       if ('value' in answer) return this.answered(answer.value);
       if (isLast || this.#isFinal(answer.error)) throw answer.error;
       pauses ??= backoff(portPauses);
       const pauseMs = pauses.next().value;
       this.#fail(answer, pauseMs);
-      const lateAnswer = await this.#options.wait(late, pauseMs, signal);
+      const lateAnswer = await this.#options.wait(unanswered, pauseMs, signal);
       if (lateAnswer !== undefined) return this.answered(lateAnswer.value);
     }
   }
@@ -154,19 +154,14 @@ export class Outbox<T extends { readonly size: number }> {
 
   async #answerOf<R>(
     attempt: (deadline: Deadline) => Promise<R>,
-    late: Promise<Answer<R>>[],
+    unanswered: Promise<Answer<R>>[],
   ): Promise<Answer<R> | Failure> {
     const { clock, deadlineMs, lateError } = this.#options;
-    const calls: Promise<Answer<R>>[] = [];
+    let call: Promise<R> | undefined;
     try {
-      const answer = await beforeDeadline(clock, deadlineMs, (deadline) => {
-        // An error that the port throws at once is a rejection.
-        const call = (async () => ({ value: await attempt(deadline) }))();
-        calls.push(call);
-        return call;
-      });
-      if (answer !== 'late') return answer;
-      late.push(...calls);
+      const value = await beforeDeadline(clock, deadlineMs, (deadline) => (call = attempt(deadline)));
+      if (value !== late) return { value };
+      unanswered.push(Promise.resolve(call as Promise<R>).then((answer) => ({ value: answer })));
       return { error: lateError(), isLate: true };
     } catch (error) {
       return { error, isLate: false };

@@ -32,33 +32,36 @@ function passed(): Error {
   return new Error('The deadline has passed');
 }
 
+/** What there is in place of an answer when the deadline has passed. @internal */
+export const late = Symbol('late');
+
 /**
  * Waits for a call until a deadline. At the deadline the signal aborts; the call itself may still run.
  *
  * @param clock - measures the deadline
  * @param deadlineMs - the time to wait, in milliseconds
  * @param call - gets the deadline
- * @returns the result of the call, or `late`; rejects if the call rejects before the deadline
+ * @returns the result of the call, or {@link late}; rejects if the call rejects or throws before the deadline
  * @internal
  */
 export function beforeDeadline<T>(
   clock: Clock,
   deadlineMs: number,
   call: (deadline: Deadline) => Promise<T>,
-): Promise<T | 'late'> {
+): Promise<T | typeof late> {
   return new Promise((resolve, reject) => {
     const deadline = new Deadline();
     // Started before the call, so that an answer at the very end is late.
     const cancel = startTimer(clock, deadlineMs, () => {
       deadline.end();
-      resolve('late');
+      resolve(late);
     });
     const fail = (error: Error): void => {
       cancel();
       reject(error);
     };
     try {
-      call(deadline).then((answer) => {
+      Promise.resolve(call(deadline)).then((answer) => {
         cancel();
         resolve(answer);
       }, fail);
@@ -127,10 +130,10 @@ export async function answerInTime<T>(
   { clock, deadlineMs, isWaiting, instead }: HostDeadline,
   run: () => Promise<T>,
 ): Promise<T> {
-  const answer = (async () => ({ value: await run() }))();
+  const answer = run();
   for (;;) {
     const first = await beforeDeadline(clock, deadlineMs, () => answer);
-    if (first !== 'late') return first.value;
+    if (first !== late) return first;
     if (isWaiting?.() !== true) throw new LateAnswer(call, deadlineMs, instead);
   }
 }

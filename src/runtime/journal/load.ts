@@ -2,7 +2,7 @@
  * Loading: the calls to a store before the start of an interface.
  */
 import type { ConfigurationStore, StoredHistory } from '../../ports/port.ts';
-import { beforeDeadline } from '../host/waiting.ts';
+import { beforeDeadline, late } from '../host/waiting.ts';
 import type { StoreCall } from '../instrumentation/instruments.ts';
 import type { CompleteOptions } from '../ground.ts';
 import { measured } from './record-queue.ts';
@@ -31,7 +31,7 @@ export async function callInTime<T>(
   const { clock, limits, onError } = options;
   const { storeDeadlineMs } = limits;
   const answer = await beforeDeadline(clock, storeDeadlineMs, measured(options, name, call));
-  if (answer !== 'late') return answer;
+  if (answer !== late) return answer;
   const error = new Error(
     `The configuration store did not answer ${name}() within ${String(storeDeadlineMs)} ms. Check that the disk or the ` +
       'database works, and start again. For a very large store, raise the limit storeDeadlineMs.',

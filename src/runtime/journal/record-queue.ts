@@ -8,7 +8,7 @@
 import { sizeOf, type Json } from '../../json/value.ts';
 import { isStoreLost } from '../../ports/port-error.ts';
 import type { Clock } from '../../ports/port.ts';
-import { beforeDeadline } from '../host/waiting.ts';
+import { beforeDeadline, late } from '../host/waiting.ts';
 import { Outbox, type Outage } from '../host/outbox.ts';
 import type { Instruments, StoreCall } from '../instrumentation/instruments.ts';
 import type { Ask, Fold, Log, Queued } from './log.ts';
@@ -209,7 +209,7 @@ export class RecordQueue<R> {
     try {
       const { log, clock, deadlineMs } = this.#options;
       const disposed = await beforeDeadline(clock, deadlineMs, () => log.dispose());
-      if (disposed === 'late') throw lateError(deadlineMs);
+      if (disposed === late) throw lateError(deadlineMs);
     } catch (error) {
       // No record is pending any more, so the failed disposal is only reported.
       this.#options.onError(error);

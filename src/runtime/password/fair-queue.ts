@@ -10,7 +10,7 @@
  *
  * A client without a failed log-in therefore takes turns with all clients who repeat wrong guesses together.
  */
-import { beforeDeadline } from '../host/waiting.ts';
+import { beforeDeadline, late } from '../host/waiting.ts';
 import type { Clock } from '../../ports/port.ts';
 
 /** The limits of a queue. @internal */
@@ -79,8 +79,8 @@ export function createFairQueue(
     if (running < maxInFlight) running += 1;
     else if (!(await line.enter(share))) return { outcome: 'throttled' };
     try {
-      const done = await beforeDeadline(clock, deadlineMs, async () => ({ value: await job() }));
-      return done === 'late' ? { outcome: 'overloaded' } : { outcome: 'done', ...done };
+      const value = await beforeDeadline(clock, deadlineMs, job);
+      return value === late ? { outcome: 'overloaded' } : { outcome: 'done', value };
     } finally {
       leave();
     }

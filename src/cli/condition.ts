@@ -65,7 +65,7 @@ export async function meeting<R extends Row>(
   );
 }
 
-/** The words that a table has for a field: each of a list, and that what drains drains; an empty one if there are none. */
+/** The words that a table has for a field: each of a list, and that of a drain; an empty one if there are none. */
 export function wordsAt(row: Row, path: string): readonly string[] {
   const [field = ''] = path.split('.');
   const value = path.split('.').reduce<unknown>((inner, name) => {

@@ -56,6 +56,7 @@ export async function meeting<R extends Row>(
   rows: readonly R[],
 ): Promise<readonly R[]> {
   const conditions = conditionsOf(call);
+  if (conditions.length === 0) return rows;
   for (const { path } of conditions) await assertField(id, path.split('.')[0] ?? '', rows);
   return rows.filter((row) =>
     conditions.every(({ path, value, isNot }) => {

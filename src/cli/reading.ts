@@ -275,7 +275,8 @@ async function arranged(call: Call, { id, chosen }: Listing, page: Page): Promis
   const order = field === undefined ? undefined : await orderBy(id, field, page.elements);
   const sorted = order === undefined ? elements : elements.toSorted(order);
   const rows = isCut ? sorted.slice(0, mostSessions) : sorted;
-  return { total, elements: chosen === undefined ? rows : rows.map((row) => partOf(row, chosen)) };
+  const isWhole = chosen === undefined || fieldsNeeded(call, { id }).length === 0;
+  return { total, elements: isWhole ? rows : rows.map((row) => partOf(row, chosen)) };
 }
 
 /** The chosen fields of a row, without those that were read to choose the row. */
@@ -339,7 +340,7 @@ export function listingOf(call: Call): Listing {
 }
 
 /** The fields by which a call sorts and chooses. */
-function fieldsNeeded(call: Call, { id }: KnownList): readonly string[] {
+function fieldsNeeded(call: Call, { id }: Pick<KnownList, 'id'>): readonly string[] {
   const [group = ''] = id.split('.');
   const sort = call.valueOf('sort')?.replace(/^-/, '');
   const heads = conditionsOf(call).map(({ path }) => path.split('.')[0] ?? '');

@@ -49,7 +49,8 @@ interface Changing extends Omit<Command, 'options' | 'run'> {
   readonly change: (call: Call) => Wanted | Promise<Wanted>;
 }
 
-type Wanted = AskedAct | ((client: Client) => AskedAct | Promise<AskedAct>);
+/** A change, a function that finds it, or why there is nothing to do. */
+type Wanted = AskedAct | ((client: Client) => AskedAct | string | Promise<AskedAct | string>);
 
 /** The command of a row: plans the change, says what will happen, asks where a yes is needed, and makes the change. */
 export function changing({ change, options, ...row }: Changing): Command {
@@ -59,7 +60,9 @@ export function changing({ change, options, ...row }: Changing): Command {
     async run(call) {
       const wanted = await change(call);
       const client = await connect(call);
-      await make(call, client, typeof wanted === 'function' ? await wanted(client) : wanted);
+      const found = typeof wanted === 'function' ? await wanted(client) : wanted;
+      if (typeof found === 'string') sayNothingToDo(call, found);
+      else await make(call, client, found);
     },
   };
 }

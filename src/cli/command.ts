@@ -50,7 +50,16 @@ interface Option {
   readonly does: string;
   /** Whether the option can be given several times. */
   readonly multiple?: true;
+  /** The letter that stands for the option after one hyphen. */
+  readonly short?: string;
+  /** The values that the option takes; of one that ends with `=`, more follows. Any text if left out. */
+  readonly choices?: readonly string[];
+  /** What the value names, for the completion. */
+  readonly names?: Named;
 }
+
+/** What a word names: a kind of resources in the singular, or one of the `sources` of the completion. */
+export type Named = string;
 
 /** An argument of a command, such as the name of a service. */
 export interface Argument {
@@ -59,10 +68,21 @@ export interface Argument {
   /** The words that the argument can be; any text if left out. */
   readonly choices?: readonly string[];
   /** What the argument names, by the first argument of the command: `{ sessions: 'service' }`. */
-  readonly names?: Readonly<Record<string, string>>;
+  readonly names?: Readonly<Record<string, Named>>;
   readonly optional?: true;
-  /** The argument can be given several times. Only of the last one. */
+  /** The argument can be given several times. Only of one of them. */
   readonly multiple?: true;
+}
+
+/**
+ * The argument at a place among all words: one that can be given several times takes what the others leave.
+ *
+ * @param count - the number of words
+ */
+export function argumentAt(expected: readonly Argument[], at: number, count: number): Argument | undefined {
+  const several = expected.findIndex(({ multiple }) => multiple === true);
+  if (several < 0 || at < several) return expected[at];
+  return expected[Math.max(several, expected.length - (count - at))];
 }
 
 /** An option as it was given, in the order of the command line. */
@@ -93,8 +113,13 @@ export interface Command {
   readonly options: Readonly<Record<string, Option>>;
   /** Lines that follow the options in the help. */
   readonly notes?: readonly string[];
+  /** Calls of the command, without the name of the program, for the help. */
+  readonly examples: readonly string[];
   run(call: Call): Promise<void>;
 }
+
+/** The word after `help` that shows the options of the connection. */
+export const optionsTopic = 'options';
 
 /** The option that every command has. */
 export const helpOption = { does: 'print this' } as const satisfies Option;
@@ -117,8 +142,10 @@ export function tokensOf(
   args: readonly string[],
 ): ReturnType<typeof parseArgs<{ options: ParsedTable; args: string[]; strict: false; tokens: true }>> {
   const options: ParsedTable = {};
-  for (const [name, { value }] of Object.entries(known))
-    options[name] = { type: value === undefined ? 'boolean' : 'string', multiple: true };
+  for (const [name, { value, short }] of Object.entries(known)) {
+    const type = value === undefined ? 'boolean' : 'string';
+    options[name] = { type, multiple: true, ...(short === undefined ? {} : { short }) };
+  }
   options['help'] = { type: 'boolean', multiple: true, short: 'h' };
   return parseArgs({ options, args: [...args], strict: false, tokens: true });
 }
@@ -169,7 +196,13 @@ export function refused(message: string, cause?: unknown): CommandError {
 
 /** Options of every command that prints something. */
 export const printOptions = {
-  json: { does: 'print JSON for programs' },
+  json: { does: 'print JSON for programs, as -o json' },
+  output: {
+    short: 'o',
+    value: 'FORM',
+    does: 'json, or jsonpath=PATH for single values, such as -o "jsonpath={[*].name}"',
+    choices: ['json', 'jsonpath='],
+  },
 } as const satisfies Command['options'];
 
 /** Options that say where an interface is, and how to reach it. */
@@ -198,6 +231,7 @@ export const connectionOptions = {
   context: {
     value: 'NAME',
     does: 'connection of gateway-admin context; also GATEWAY_ADMIN_CONTEXT; otherwise the one in use',
+    names: 'context',
   },
   ...printOptions,
 } as const satisfies Command['options'];

@@ -13,12 +13,15 @@ import { create, deletion, patch } from './editing.ts';
 import { events, watch } from './following.ts';
 import { history, undo, why } from './history.ts';
 import { readNewPassword } from './input.ts';
-import { resourceWith, subjectOf } from './kind.ts';
+import { subjectOf } from './kind.ts';
+import { explain } from './meaning.ts';
+import { open } from './opening.ts';
 import { safeText } from './output.ts';
 import { placeOf, whereText } from './place.ts';
 import type { AskedAct } from './plan.ts';
 import { list, show, status } from './reading.ts';
 import { close } from './session.ts';
+import { onEach, subjectOptions, subjectsWith } from './subjects.ts';
 
 /** The verbs of the table of acts, each once. */
 const verbs = [...new Set(Object.values(acts).flatMap(({ verb }) => verb ?? []))];
@@ -29,14 +32,16 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     status,
     list,
     show,
+    explain,
+    open,
     watch,
     events,
     ...Object.fromEntries(verbs.map((verb) => [verb.word, onResource(verb)])),
     drain,
     resume,
     close,
-    set: maintenance('set', 'Puts a server into maintenance.'),
-    clear: maintenance('clear', 'Takes a server out of maintenance.'),
+    set: maintenance('set', 'Puts servers into maintenance.'),
+    clear: maintenance('clear', 'Takes servers out of maintenance.'),
     patch,
     create,
     delete: deletion,
@@ -45,6 +50,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     undo,
     restore: changing({
       does: 'Brings back the configuration right after an entry of the history. Asks first.',
+      examples: ['restore 5f0c8e21a9b3.7'],
       arguments: [{ name: 'id' }],
       notes: ['Closed sessions, and users, do not come back.'],
       change: ({ words: [id = ''] }) => ({
@@ -60,6 +66,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     export: exportDocument,
     user: changing({
       does: 'Adds an admin user, changes a password, or deletes a user. Asks before it deletes.',
+      examples: ['user add janedoe', 'user password ada --new-password-file FILE', 'user delete janedoe'],
       arguments: [
         { name: 'what', choices: ['add', 'password', 'delete'] },
         { name: 'name', names: { password: 'user', delete: 'user' } },
@@ -78,11 +85,13 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     }),
     commands: {
       does: 'Lists the commands in flight.',
+      examples: ['commands'],
       options: connectionOptions,
       run: (call) => list.run({ ...call, words: ['commands'] }),
     },
     abandon: changing({
       does: 'Frees the resources of a command whose outcome is unknown. Asks first.',
+      examples: ['abandon 5f0c8e21a9b3.7'],
       arguments: [{ name: 'id', names: { '': 'command' } }],
       notes: ['A late call can still take effect. Then the gateway is made as the interface shows it.'],
       change: ({ words: [id = ''] }) => ({
@@ -93,10 +102,12 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     }),
     retry: changing({
       does: 'Lets the gateway of a node of a fleet follow at once what it has not followed yet.',
+      examples: ['retry'],
       change: () => ({ title: 'let the gateway follow the fleet', act: 'fleet.retry' }),
     }),
     forget: changing({
       does: 'Takes a node that will not come back out of the fleet, and ends its commands. Asks first.',
+      examples: ['forget node-3'],
       arguments: [{ name: 'node', names: { '': 'node' } }],
       notes: [
         'A node that runs is refused: end its process first. If it starts again, it is a node of the fleet again.',
@@ -110,10 +121,12 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     }),
     flush: changing({
       does: 'Writes pending messages of the logs to disk, and reopens the log files.',
+      examples: ['flush'],
       change: () => ({ title: 'flush the logs', act: 'gateway.flushLogs' }),
     }),
     hold: changing({
       does: 'Makes the interface read-only: every change is refused.',
+      examples: ["hold --reason 'new disks'"],
       options: { reason: { value: 'TEXT', does: 'why, for everybody who is refused' } },
       change: (call) => ({
         title: 'make the interface read-only',
@@ -123,6 +136,7 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     }),
     release: changing({
       does: 'Ends the read-only mode of the interface.',
+      examples: ['release'],
       change: () => ({
         title: 'end the read-only mode of the interface',
         act: 'interface.patch',
@@ -138,19 +152,24 @@ export const commands: ReadonlyMap<string, Command> = new Map(
 
 /** The command of a verb, for every kind of resource that has it. */
 function onResource({ word, does, note }: Verb): Command {
-  const [kind, name] = resourceWith(word);
-  const kinds = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+  const subjects = subjectsWith(word);
+  const kinds = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
+    subjects[0].choices.map((kind) => `${kind}s`),
+  );
   return changing({
-    does: [`${does} ${kinds.format(kind.choices.map((each) => `a ${each}`))}.`, note]
-      .filter(Boolean)
-      .join(' '),
-    arguments: [kind, name],
-    change: ({ words: [given = '', of = ''] }) => ({
-      title: `${word} ${given} ${of}`,
-      subject: subjectOf(given, of),
-      act: `${given}s.${word}` as CommandId,
-      given: [of],
-    }),
+    does: [`${does} ${kinds}.`, note].filter(Boolean).join(' '),
+    arguments: subjects,
+    options: subjectOptions,
+    examples: [
+      `${word} service sales`,
+      `${word} service sales reports`,
+      `${word} service --where servers=db-1`,
+    ],
+    change(call) {
+      const [kind = '', ...names] = call.words;
+      const act = `${kind}s.${word}` as CommandId;
+      return onEach(call, { verb: word, kind, names }, (text) => ({ title: `${word} ${text}`, act }));
+    },
   });
 }
 
@@ -159,15 +178,16 @@ function maintenance(verb: 'set' | 'clear', does: string): Command {
     does,
     arguments: [
       { name: 'kind', choices: ['server'] },
-      { name: 'name', names: { server: 'server' } },
+      { name: 'name', names: { server: 'server' }, optional: true, multiple: true },
       { name: 'status', choices: ['maintenance'] },
     ],
-    change: ({ words: [, name = '', word = ''] }) => ({
-      title: `${verb} ${word} of server ${name}`,
-      subject: subjectOf('server', name),
-      act: `servers.${verb}Maintenance`,
-      given: [name],
-    }),
+    options: subjectOptions,
+    examples: [`${verb} server db-1 maintenance`, `${verb} server maintenance --where parameters.zone=b`],
+    change(call) {
+      const subjects = { verb, kind: 'server', names: call.words.slice(1, -1) };
+      const act = `servers.${verb}Maintenance` as const;
+      return onEach(call, subjects, (text) => ({ title: `${verb} maintenance of ${text}`, act }));
+    },
   });
 }
 

@@ -19,15 +19,21 @@ import { safeText } from './output.ts';
 /** Connects to the interface that the options, the context or the environment names. Nothing is sent yet. */
 export async function connect(call: Call): Promise<Client> {
   const settings = settingsOf(call);
-  const url = urlOf(call);
   const user = userFrom(settings('user'));
-  const timeoutMs = timeoutFrom(settings('timeout') ?? '10');
-  const tls = await tlsOf(settings, call);
+  const remote = await remoteOf(call);
   const headers =
     user === undefined
       ? {}
-      : { authorization: await authorizationOf(call, url, user, settings('password-file')) };
-  return createClient(reaching({ url, tls, timeoutMs, headers }, call));
+      : { authorization: await authorizationOf(call, remote.url, user, settings('password-file')) };
+  return createClient(reaching({ ...remote, headers }, call));
+}
+
+/** What the options, the context or the environment names, without a log-in. */
+async function remoteOf(call: Call): Promise<Remote> {
+  const settings = settingsOf(call);
+  const url = urlOf(call);
+  const timeoutMs = timeoutFrom(settings('timeout') ?? '10');
+  return { url, tls: await tlsOf(settings, call), timeoutMs, headers: {} };
 }
 
 /** More characters than any file of certificates has. */
@@ -270,6 +276,30 @@ async function interfaceBehind(remote: Remote): Promise<URL | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The address of the console that a call means: it is at the address itself, below the interface or beside it.
+ *
+ * @returns `undefined` if there is no console for this interface
+ */
+export async function consoleOf(call: Call): Promise<URL | undefined> {
+  const remote = await remoteOf(call);
+  try {
+    const { body = '' } = await transportTo(remote)({ method: 'GET', target: '/', headers: {} });
+    await textOf(body);
+  } catch (error) {
+    throw explained(error, remote, true);
+  }
+  const { origin, pathname } = remote.url;
+  const root = pathname.replace(/\/*$/, '/');
+  if ((await interfaceBehind(remote)) !== undefined) return new URL(root, origin);
+  for (const path of ['console/', '../console/']) {
+    const url = new URL(path, origin + root);
+    const behind = await interfaceBehind({ ...remote, url });
+    if (behind?.pathname.replace(/\/*$/, '/') === root) return url;
+  }
+  return undefined;
 }
 
 function unescaped(text: string): string {

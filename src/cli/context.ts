@@ -33,12 +33,17 @@ export const context: Command = {
   does: 'Keeps connections by name: adds, lists, uses or removes one.',
   arguments: [
     { name: 'what', choices: ['add', 'list', 'use', 'remove'] },
-    { name: 'name', optional: true },
+    { name: 'name', names: { use: 'context', remove: 'context' }, optional: true },
   ],
   options: { ...placeOptions, ...printOptions },
   notes: [
     'context add NAME --url URL --user NAME keeps a connection; context use NAME makes it that of every command.',
     'A command takes another one with --context NAME or GATEWAY_ADMIN_CONTEXT. No password is kept.',
+  ],
+  examples: [
+    'context add prod --url https://127.0.0.1:8989/admin --user ada --cacert ca.pem',
+    'context use prod',
+    'context list',
   ],
   async run(call) {
     const [what = '', name] = call.words;
@@ -76,7 +81,9 @@ async function add({ options, valueOf, surroundings, output }: Call, name: strin
   if (timeout !== undefined) timeoutFrom(timeout);
   const given: Context = Object.fromEntries(
     options.flatMap(({ name: option, value }) =>
-      value === undefined ? [] : [[option, files.has(option) && value !== '-' ? resolve(value) : value]],
+      value === undefined || !Object.hasOwn(placeOptions, option)
+        ? []
+        : [[option, files.has(option) && value !== '-' ? resolve(value) : value]],
     ),
   );
   await changeContexts(surroundings, ({ contexts, ...rest }) => {
@@ -196,6 +203,11 @@ async function createDraft(draft: string, file: string): Promise<void> {
     }
     await sleep(lookMs);
   }
+}
+
+/** The names of all contexts. */
+export function contextNames(surroundings: Surroundings): readonly string[] {
+  return Object.keys(readContexts(surroundings).contexts);
 }
 
 /** The context of a name. */

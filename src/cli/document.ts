@@ -23,6 +23,7 @@ export const apply: Command = {
     'not name, such as "services", is not compared; an empty list says that there is none. A setting that a resource of',
     'the document leaves out is removed. A secret that the document leaves out stays, and users are never changed.',
   ],
+  examples: ['apply gateway.json', 'apply gateway.json --only services,filters --prune'],
   async run(call) {
     const { applyDocument } = await import('./apply.ts');
     await applyDocument(call);
@@ -38,6 +39,7 @@ export const plan: Command = {
     ...extent,
     ...connectionOptions,
   },
+  examples: ['plan gateway.json', 'plan gateway.json --exit-code'],
   async run(call) {
     const { planDocument } = await import('./apply.ts');
     await planDocument(call);
@@ -53,6 +55,7 @@ export const check: Command = {
     'The document is JSON; - is the standard input. The exit code is 1 if the document has faults. Which names of parameters',
     'are secret, and what the gateway supports, only the gateway knows: plan asks the gateway.',
   ],
+  examples: ['check gateway.json'],
   async run(call) {
     const { checkDocument } = await import('./parts.ts');
     await checkDocument(call);
@@ -64,6 +67,7 @@ export const exportDocument: Command = {
   does: 'Prints the configuration in use as a document for apply.',
   options: connectionOptions,
   notes: ['The document has servers, filters, monitors and services. Users and secrets are left out.'],
+  examples: ['export', 'export --context staging'],
   async run(call) {
     const { printDocument } = await import('./parts.ts');
     await printDocument(call);
@@ -88,6 +92,7 @@ export const seal: Command = {
     'In the document, { "sealed": "…" } with the text takes the place of the secret.',
     'The key is that of createSecretSealer({ key }). A gateway with a sealer of its own has another way to seal.',
   ],
+  examples: ['seal --key-file sealer.key'],
   async run(call) {
     const { printSealed } = await import('./secret.ts');
     await printSealed(call);
@@ -108,6 +113,7 @@ export const hashPassword: Command = {
     'Without a file, the password is read from the terminal, and not shown, or from a pipe.',
     'A user of the document has the hash as its password: { "name": "ada", "password": { "sealed": "…" } }.',
   ],
+  examples: ['hash-password --password-file FILE'],
   async run(call) {
     const { printHash } = await import('./secret.ts');
     await printHash(call);

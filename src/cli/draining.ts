@@ -3,33 +3,42 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { ActId, Client, EndpointId, ResultOf } from '../client/index.ts';
+import type { Client, CommandId, EndpointId, ResultOf } from '../client/index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { isPassing, messageOf, valueOf } from './answer.ts';
-import { changing, make, sayUnchanged, unlessInterrupted } from './change.ts';
+import { changing, make, sayNothingToDo, sayUnchanged, unlessInterrupted } from './change.ts';
 import { changeOptions, CommandError, exitCodes, wrongUse, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { patienceMsOf } from './context.ts';
 import { secondsIn } from './input.ts';
-import { resourceWith, subjectOf } from './kind.ts';
 import { counted, safeText } from './output.ts';
 import type { AskedAct } from './plan.ts';
-
-const [kindOfDrain, nameOfDrain] = resourceWith('drain');
-
-/** The arguments of both commands. */
-const subject = [kindOfDrain, { ...nameOfDrain, multiple: true }] as const;
+import {
+  changeOfEach,
+  noneMeets,
+  onEach,
+  subjectOptions,
+  subjectsIn,
+  subjectsText,
+  subjectsWith,
+  type Subjects,
+} from './subjects.ts';
 
 /** The command `drain`. */
 export const drain: Command = {
   does: 'Lets services or servers take no new sessions. What is open ends by itself, or at a deadline.',
-  arguments: subject,
+  arguments: subjectsWith('drain'),
   options: {
+    ...subjectOptions,
     deadline: {
       value: 'TIME',
       does: 'how long from now: seconds, or a time with s, m, h and d, such as 10m or 1h30m',
     },
-    then: { value: 'WHAT', does: 'at the deadline: close what is left, or resume; needs --deadline' },
+    then: {
+      value: 'WHAT',
+      does: 'at the deadline: close what is left, or resume; needs --deadline',
+      choices: ['close', 'resume'],
+    },
     reason: { value: 'TEXT', does: 'why, for other operators' },
     wait: { does: 'wait until nothing is left, and print what is left meanwhile' },
     ...changeOptions,
@@ -37,18 +46,30 @@ export const drain: Command = {
   notes: [
     'Ctrl-C while it waits ends the command, and not the drain. To end the drain: gateway-admin resume',
   ],
+  examples: [
+    'drain server db-1 --wait',
+    'drain server db-1 db-2 --deadline 10m --then close --reason kernel',
+    'drain service --where servers=db-1',
+  ],
   async run(call) {
-    const [kind = '', ...names] = call.words;
+    const [given = '', ...words] = call.words;
     const body = optionsOf(call);
+    const chosen = subjectsIn(call, { verb: 'drain', kind: given, names: words });
     const client = await connect(call);
+    const subjects = await chosen(client);
+    const { kind, names } = subjects;
+    if (names.length === 0) {
+      sayNothingToDo(call, noneMeets(subjects));
+      return;
+    }
     const isOnlyWait = call.has('wait') && Object.keys(body).length === 0;
     const wanted = isOnlyWait ? await withoutDrain(client, kind, names) : names;
     if (wanted.length === 0)
       await sayUnchanged(call, client, {
-        title: titleOf('drain', kind, names),
-        act: `${kind}s.drain` as ActId,
+        title: `drain ${subjectsText(subjects)}`,
+        act: `${kind}s.drain` as CommandId,
       });
-    else await make(call, client, await changeOf('drain', kind, wanted, body));
+    else await make(call, client, changeOf({ kind, names: wanted }, body));
     if (!call.has('wait') || call.has('dry-run')) return;
     const goesOn = `The drain goes on. End it with: gateway-admin resume ${safeText([kind, ...names].join(' '))}`;
     const waiting = waitUntilDrained(call, client, { kind, names, goesOn });
@@ -59,37 +80,24 @@ export const drain: Command = {
 /** The command `resume`. */
 export const resume = changing({
   does: 'Ends the drain of services or servers. A service that was started before is started.',
-  arguments: subject,
-  change: ({ words: [kind = '', ...names] }) => changeOf('resume', kind, names),
+  arguments: subjectsWith('resume'),
+  options: subjectOptions,
+  examples: ['resume server db-1', 'resume server --where status=drained'],
+  change(call) {
+    const [kind = '', ...names] = call.words;
+    const act = `${kind}s.resume` as CommandId;
+    return onEach(call, { verb: 'resume', kind, names }, (text) => ({ title: `resume ${text}`, act }));
+  },
 });
 
-function titleOf(verb: string, kind: string, names: readonly string[]): string {
-  return `${verb} ${kind}${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
-}
-
-/** The command for one resource, or one sequence for several. */
-async function changeOf(
-  verb: 'drain' | 'resume',
-  kind: string,
-  names: readonly string[],
-  body?: Asked,
-): Promise<AskedAct> {
-  const { timeout, then } = body ?? {};
+function changeOf(subjects: Subjects, body: Asked): AskedAct {
+  const { timeout, then } = body;
   const deadline = timeout === undefined ? '' : `, then ${String(then)} after ${String(timeout)} s`;
-  const change = {
-    title: `${titleOf(verb, kind, names)}${deadline}`,
-    subject: subjectOf(kind, ...names),
-    act: `${kind}s.${verb}` as ActId,
-  };
-  if (names.length === 1) return { ...change, given: [...names, ...(body === undefined ? [] : [body])] };
-  // Only who names several, or waits, needs the whole library.
-  const { linkTo } = await import('../index.ts');
-  const commands = names.map((name) => ({
-    method: 'PUT',
-    path: `${linkTo(`${kind}s`, name)}/${verb}`,
-    ...(body === undefined ? {} : { body }),
-  }));
-  return { ...change, id: 'sequence.send', given: [{ commands }] };
+  return changeOfEach(subjects, {
+    title: `drain ${subjectsText(subjects)}${deadline}`,
+    act: `${subjects.kind}s.drain` as CommandId,
+    body: { ...body },
+  });
 }
 
 /** The names of what does not drain yet. */
@@ -113,8 +121,6 @@ function optionsOf({ valueOf: given }: Call): Asked {
   const [time, then, reason] = [given('deadline'), given('then'), given('reason')];
   if ((time === undefined) !== (then === undefined))
     throw wrongUse('drain takes --deadline and --then together, or neither.', 'help drain');
-  if (then !== undefined && then !== 'close' && then !== 'resume')
-    throw wrongUse(`--then takes close or resume, and not ${safeText(then)}.`, 'help drain');
   return {
     ...(time === undefined ? {} : { timeout: secondsOf(time) }),
     ...(then === undefined ? {} : { then }),

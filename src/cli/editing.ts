@@ -9,7 +9,16 @@ import { changing } from './change.ts';
 import { wrongUse, type Call, type Command, type CommandError, type GivenOption } from './command.ts';
 import { methodOf } from './connection.ts';
 import { isObject, readGiven, readJson } from './input.ts';
-import { configured, listenerOf, resourceWith, subjectOf, type Configured } from './kind.ts';
+import { configured, listenerOf, subjectOf, type Configured } from './kind.ts';
+import { loadSchemas } from './schema.ts';
+import {
+  changeOfEach,
+  noneMeets,
+  subjectOptions,
+  subjectsIn,
+  subjectsText,
+  subjectsWith,
+} from './subjects.ts';
 
 /** The options that set something. */
 const setOptions = {
@@ -29,8 +38,8 @@ const changes = [...Object.keys(setOptions), 'unset', 'test'];
 
 /** The command `patch`. */
 export const patch = changing({
-  does: 'Changes settings of a service, server, monitor or filter.',
-  arguments: resourceWith('patch'),
+  does: 'Changes settings of services, servers, monitors or filters.',
+  arguments: subjectsWith('patch'),
   options: {
     ...setOptions,
     unset: { value: 'PATH', does: 'remove the setting', multiple: true },
@@ -40,24 +49,36 @@ export const patch = changing({
       value: 'TAG',
       does: 'change nothing if the resource has another entity tag than show and --dry-run print',
     },
+    ...subjectOptions,
   },
   notes: [
     'PATH is a setting such as max_connection, a member of a map such as parameters/weight, or an element of a list',
     'such as servers/0. servers/- adds an element. The operations are sent in the order in which they are given.',
   ],
+  examples: [
+    'patch service sales --set max_connection=50 --dry-run',
+    'patch service sales --test servers/0=/servers/db-1 --set servers/0=/servers/db-2',
+    'patch service --where servers=db-1 --set connection_timeout=600',
+  ],
   change(call) {
-    const [kind = '', name = ''] = call.words;
+    const [kind = '', ...names] = call.words;
+    const chosen = subjectsIn(call, { verb: 'patch', kind, names });
     const act = `${kind}s.patch` as CommandId;
     return async (client) => {
-      const read = (): Promise<Answer<unknown>> => methodOf(client, `${kind}s.get` as EndpointId)(name);
+      const subjects = await chosen(client);
+      const [name = '', ...others] = subjects.names;
+      if (name === '') return noneMeets(subjects);
+      const isOne = others.length === 0;
+      const read = async (): Promise<Answer<unknown>> => {
+        if (isOne) return methodOf(client, `${kind}s.get` as EndpointId)(name);
+        throw wrong('patch', 'takes a place in a list, such as servers/0, of one resource alone');
+      };
       const operations = await operationsOf(call, act, async () => valueOf(await read()) as Resource);
       const ifMatch = call.valueOf('if-match');
-      const present = call.has('dry-run') ? await read() : undefined;
+      if (ifMatch !== undefined && !isOne) throw wrong('patch', 'takes --if-match for one resource alone');
+      const present = call.has('dry-run') && isOne ? await read() : undefined;
       return {
-        title: `patch ${kind} ${name}`,
-        subject: subjectOf(kind, name),
-        act,
-        given: [name, operations],
+        ...changeOfEach(subjects, { title: `patch ${subjectsText(subjects)}`, act, body: operations }),
         ...(ifMatch === undefined ? {} : { options: { ifMatch: givenTag(ifMatch) } }),
         ...(present?.ok === true && present.etag !== undefined ? { tag: shownTag(present.etag) } : {}),
       };
@@ -151,31 +172,6 @@ async function valueFrom(text: string, place: ValuePlace): Promise<Json> {
   );
 }
 
-/** The part of a JSON Schema that says which types a value can have. */
-interface Schema {
-  readonly $ref?: string;
-  readonly type?: string;
-  readonly anyOf?: readonly Schema[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema | false;
-  readonly items?: Schema;
-}
-
-interface OpenApi {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operating>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
-}
-
-interface Content {
-  readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
-}
-
-interface Operating {
-  readonly operationId: string;
-  readonly requestBody?: Content;
-  readonly responses: { readonly 200: Content };
-}
-
 /** Where a value goes. */
 interface ValuePlace extends Pick<Verb, 'verb' | 'id'> {
   readonly path: string;
@@ -186,39 +182,12 @@ interface ValuePlace extends Pick<Verb, 'verb' | 'id'> {
  * the body of a creation.
  */
 async function isTaken(value: Json, { verb, id, path }: ValuePlace): Promise<boolean> {
-  // The document is large: it is loaded only for a value that is not certainly a text.
-  const { createOpenApi } = await import('../openapi/index.ts');
-  const { paths, components } = createOpenApi() as OpenApi;
-  const endpoint = Object.values(paths)
-    .flatMap((methods) => Object.values(methods))
-    .find(({ operationId }) => operationId === id);
-  const shown = verb === 'create' ? endpoint?.requestBody : endpoint?.responses[200];
-  const answer = shown?.content['application/json']?.schema;
+  const schemas = await loadSchemas();
   const found = (parsePointer(path) ?? []).reduce(
-    (schemas, token) =>
-      alternativesIn(schemas, components.schemas).flatMap((schema) => memberOf(schema, token)),
-    answer === undefined ? [] : [answer],
+    (inside, token) => schemas.inside(inside, token),
+    schemas.of(id, verb === 'create' ? 'body' : 'answer'),
   );
-  return alternativesIn(found, components.schemas).some(({ type }) => type === typeOf(value, type));
-}
-
-/** The schemas without references and alternatives. */
-function alternativesIn(
-  schemas: readonly Schema[],
-  named: OpenApi['components']['schemas'],
-): readonly Schema[] {
-  return schemas.flatMap(({ $ref, anyOf, ...schema }) => {
-    const inner = $ref === undefined ? anyOf : [named[$ref.replace(/^.*\//, '')] ?? {}];
-    return inner === undefined ? [schema] : alternativesIn(inner, named);
-  });
-}
-
-function memberOf(
-  { properties = {}, additionalProperties, items }: Schema,
-  token: string,
-): readonly Schema[] {
-  const member = Object.hasOwn(properties, token) ? properties[token] : (additionalProperties ?? items);
-  return typeof member === 'object' ? [member] : [];
+  return found.some(({ type }) => type === typeOf(value, type));
 }
 
 /**
@@ -268,6 +237,7 @@ export const create = changing({
       value: 'services/NAME',
       does: 'add the server or filter to this list, or to several with commas between them',
       multiple: true,
+      names: 'link',
     },
     file: { value: 'FILE', does: 'read the definition from a file (JSON); - is the standard input' },
   },
@@ -276,6 +246,11 @@ export const create = changing({
     'address, a member of a map such as parameters/weight, or an element of a list: servers/- adds an element. A new',
     'service or monitor is started, unless its state is set to stopped. With --in, the resource is created and added to',
     'each list, or nothing is done: --in services/sales,monitors/main-monitor.',
+  ],
+  examples: [
+    'create server db-3 --set address=10.0.0.3 --set port=5432 --set protocol=pg --in services/sales',
+    'create service archive --set router=readconnroute --set servers/-=/servers/db-3',
+    'create listener sales second --set protocol=pg --set address=127.0.0.1 --set port=5441',
   ],
   async change(call) {
     const { change, owner, name } = aboutOf('create', call);
@@ -395,6 +370,7 @@ export const deletion = changing({
     'A resource in use is not deleted, and the refusal names each use. Stop a service or monitor first. Close the',
     'sessions of a service and the connections to a server first.',
   ],
+  examples: ['delete service archive', 'delete server db-3 --detach', 'delete listener sales second'],
   change(call) {
     const [kind = ''] = call.words;
     const { change, owner, name } = aboutOf('delete', call);

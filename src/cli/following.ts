@@ -10,9 +10,9 @@ import { CommandError, connectionOptions, wrongUse, type Call, type Command } fr
 import { connect } from './connection.ts';
 import { timesOf } from './input.ts';
 import { kindOf, kinds, type EventTypes } from './kind.ts';
-import { counted, fieldCell, safeText, timeText } from './output.ts';
+import { cellOf, counted, fieldCell, safeText, timeText } from './output.ts';
 import { partLines } from './plan.ts';
-import { list, listingOf, print, read, type Listing, type Page } from './reading.ts';
+import { list, listingOf, print, read, shownText, type Listing, type Page } from './reading.ts';
 
 type Item = Exclude<EventStreamItem, { readonly gap: true }>;
 
@@ -27,6 +27,7 @@ export const events: Command = {
     after: { value: 'ID', does: 'begin after this event; otherwise with the next one' },
     ...connectionOptions,
   },
+  examples: ['events', 'events --types service,server'],
   async run(call) {
     const { output } = call;
     // The interface may have types that this program does not know.
@@ -130,13 +131,15 @@ const unneeded = { ref: false } as const;
 
 /** The command `watch`. */
 export const watch: Command = {
-  does: 'Lists again whenever something has changed.',
+  does: 'Lists, and then prints the rows that change.',
   arguments: [{ name: 'kind', choices: watched }],
   options: list.options,
+  examples: ['watch services', 'watch servers --where status=down'],
   async run(call) {
     const client = await connect(call);
     const listing = listingOf(call);
     const { events: types = [] } = kindOf(call.words[0] ?? '');
+    const show = await showing(call, client, listing);
     const leaving = leavingOf(call);
     let due = (): void => undefined;
     const stream = following(call, client, { types, signal: leaving.signal });
@@ -154,12 +157,12 @@ export const watch: Command = {
         const changed = new Promise<void>((resolve) => {
           due = resolve;
         });
-        const page = await read(client, listing).catch((error: unknown) => {
+        const page = await read(client, call, listing).catch((error: unknown) => {
           // Once it has answered, the interface comes back: a gateway that restarts is what somebody watches.
           if (isFirst || !isPassing(error)) throw error;
           call.output.note(messageOf(error));
         });
-        if (page !== undefined) show(call, listing, page, isFirst);
+        if (page !== undefined) show(page);
         await Promise.all([
           Promise.race([changed, changes, sleep(staleMs, undefined, unneeded)]),
           sleep(restMs),
@@ -171,10 +174,26 @@ export const watch: Command = {
   },
 };
 
-function show(call: Call, listing: Listing, page: Page, isFirst: boolean): void {
-  if (call.output.isJson) return call.output.jsonLine(page.elements);
-  if (!isFirst) call.output.clear();
-  print(call, listing, page);
+/**
+ * Gives what shows a list again and again: the whole list first, then the time and the rows that have changed. Nothing
+ * on the screen is erased. Programs get each list in a line.
+ */
+async function showing(call: Call, client: Client, listing: Listing): Promise<(page: Page) => void> {
+  const { output } = call;
+  if (output.isJson) return ({ elements }) => output.jsonLine(elements);
+  const timeOf = await clockOf(client);
+  const { id = 'name' } = kindOf(call.words[0] ?? '');
+  let before: ReadonlyMap<string, string> | undefined;
+  return (page) => {
+    const now = new Map(page.elements.map((row) => [cellOf(row[id]), shownText(listing, row)]));
+    const elements = page.elements.filter((row) => before?.get(cellOf(row[id])) !== now.get(cellOf(row[id])));
+    const gone = [...(before?.keys() ?? [])].filter((name) => !now.has(name));
+    const isChanged = elements.length + gone.length > 0;
+    if (before !== undefined && isChanged) output.lines('', output.style('dim', timeOf(Date.now())));
+    if (before === undefined || elements.length > 0) print(call, listing, { ...page, elements });
+    if (gone.length > 0) output.lines(`No longer listed: ${gone.join(', ')}.`);
+    before = now;
+  };
 }
 
 function assertEventId(id: string): void {

@@ -33,7 +33,11 @@ const searches = [
 export const history: Command = {
   does: 'Lists what was changed, by whom, with the newest change first.',
   options: {
-    resource: { value: 'LINK', does: 'only changes of this resource, such as /services/Sales' },
+    resource: {
+      value: 'LINK',
+      does: 'only changes of this resource, such as /services/Sales',
+      names: 'link',
+    },
     field: { value: 'NAME', does: 'only changes of this field, such as max_connection' },
     actor: { value: 'NAME', does: 'only changes of this user' },
     type: { value: 'TYPE', does: 'only events of this type, such as service.stopped, or its first word' },
@@ -52,6 +56,7 @@ export const history: Command = {
     'A time can be a span before now, such as 30s, 10m, 1h30m or 2d, or a day: 2016-08-29, today, yesterday. A day begins',
     'at midnight, and 2016-08-29 12:52 is a time of the day, in the time zone of the gateway.',
   ],
+  examples: ['history', 'history --since yesterday --actor ada', "history -o 'jsonpath={[0].id}'"],
   async run(call) {
     const range = rangeOf(call.valueOf('range')) ?? ([0, firstEntries - 1] as const);
     const client = await connect(call);
@@ -67,12 +72,13 @@ export const history: Command = {
 /** The command `why`. */
 export const why: Command = {
   does: 'Shows the last change of a resource, or of one of its settings.',
-  arguments: [{ name: 'place' }],
+  arguments: [{ name: 'place', names: { '': 'link' } }],
   options: connectionOptions,
   notes: [
     'The place is a link, such as /services/Sales, a link with a field, such as /services/Sales/max_connection, or a part',
     'of a field, such as /filters/Log/parameters/match. A listener is /services/Sales/listeners/second.',
   ],
+  examples: ['why /services/Sales/max_connection', 'why /filters/Log/parameters/match'],
   async run(call) {
     const [text = ''] = call.words;
     const place = placeIn(text);
@@ -182,6 +188,7 @@ export const undo = changing({
   notes: [
     'Closed sessions, and users, do not come back. A change is not undone if a later one stands in the way.',
   ],
+  examples: ['undo --last', 'undo 5f0c8e21a9b3.7'],
   change(call) {
     const [given] = call.words;
     if ((given === undefined) !== call.has('last'))

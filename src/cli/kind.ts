@@ -74,6 +74,35 @@ export const kinds = {
   task: { list: 'gateway.tasks', columns: ['name', 'type', 'frequency', 'next_due'] },
 } as const satisfies Readonly<Record<string, Kind>>;
 
+/** A list, before the options of a call. */
+export interface KnownList {
+  readonly id: EndpointId;
+  readonly columns: readonly string[];
+  /** A table asks for its columns: the interface does not show all of them by itself. */
+  readonly asks?: true;
+}
+
+/** The lists that belong to a resource. */
+export const partLists: Readonly<Record<string, KnownList>> = {
+  listeners: { id: 'services.listeners', columns: ['name', 'protocol', 'address', 'port', 'ssl'] },
+  connections: {
+    id: 'servers.connections',
+    columns: ['session', 'user', 'address', 'service', 'state', 'role', 'statistics'],
+    asks: true,
+  },
+};
+
+/** What the resource is to which each of these lists belongs. */
+export const owners = { listeners: 'service', connections: 'server' } as const;
+
+/** The things of which there is one, and the endpoint of each. */
+export const singles = {
+  gateway: 'gateway.get',
+  interface: 'interface.get',
+  logs: 'gateway.logs',
+  threads: 'gateway.threads',
+} as const satisfies Readonly<Record<string, EndpointId>>;
+
 /** The words of all kinds, in the plural, as `list` takes them. */
 export const plurals: readonly string[] = Object.keys(kinds).map((word) => `${word}s`);
 

@@ -6,6 +6,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { styleText } from 'node:util';
 
+import { valuesAt, type Path } from './json-path.ts';
 import { plurals } from './kind.ts';
 
 type Style = Parameters<typeof styleText>[0];
@@ -13,18 +14,28 @@ type Style = Parameters<typeof styleText>[0];
 /** A row of a table, from the name of a column to the text. */
 export type Cells = readonly string[];
 
+/** The form of an output. */
+interface Form {
+  /** `json` or `jsonpath`; of a list also `wide` or `name`; left out for a table. */
+  readonly name?: string;
+  /** The path of the values that are printed in place of all JSON. */
+  readonly path?: Path;
+}
+
 /** Writes to the standard output, and remarks to the standard error output. */
 export class Output {
   /** Whether programs read the output. */
   readonly isJson: boolean;
+  readonly #form: Form;
   readonly #stdout: NodeJS.WriteStream;
   readonly #stderr: NodeJS.WriteStream;
 
   constructor(
     { stdout, stderr }: { readonly stdout: NodeJS.WriteStream; readonly stderr: NodeJS.WriteStream },
-    isJson: boolean,
+    form: Form = {},
   ) {
-    this.isJson = isJson;
+    this.#form = form;
+    this.isJson = form.name?.startsWith('json') === true;
     this.#stdout = stdout;
     this.#stderr = stderr;
   }
@@ -36,12 +47,27 @@ export class Output {
 
   /** Prints a value for programs. */
   json(value: unknown): void {
-    this.lines(jsonText(value, 2));
+    this.#value(value, 2);
   }
 
   /** Prints a value for programs, in one line. */
   jsonLine(value: unknown): void {
-    this.lines(jsonText(value));
+    this.#value(value);
+  }
+
+  /** Whether a list has this form. */
+  is(form: 'wide' | 'name'): boolean {
+    return this.#form.name === form;
+  }
+
+  #value(value: unknown, indent?: number): void {
+    const { path } = this.#form;
+    if (path === undefined) return this.lines(jsonText(value, indent));
+    const texts = valuesAt(value, path).map((each) =>
+      typeof each === 'string' ? safeText(each) : jsonText(each),
+    );
+    // One text: a call takes only so many arguments.
+    if (texts.length > 0) this.lines(texts.join('\n'));
   }
 
   /** Prints a table, without borders. A state has a colour. */
@@ -65,11 +91,6 @@ export class Output {
   /** Shows something on the last line of the terminal, until the next call; nothing if the user does not look. */
   progress(text: string): void {
     if (!this.isJson && this.#stderr.isTTY) this.#stderr.write(`\r\x1b[K${text}`);
-  }
-
-  /** Empties the screen, and not what has scrolled off; if the output is no terminal, only a blank line divides. */
-  clear(): void {
-    this.#stdout.write(this.#stdout.isTTY ? '\x1b[H\x1b[J' : '\n');
   }
 
   style(style: Style, text: string): string {
@@ -163,9 +184,8 @@ export function cellOf(value: unknown): string {
   if (typeof value === 'string') return safeText(shortLink(value));
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(cellOf).join(', ');
   if (typeof value !== 'object' || value === null) return jsonText(value);
-  return Object.entries(value)
-    .map(([name, member]) => `${safeText(name)}=${cellOf(member)}`)
-    .join(' ');
+  const members = Object.entries(value).map(([name, member]) => `${safeText(name)}=${cellOf(member)}`);
+  return members.length === 0 ? '-' : members.join(' ');
 }
 
 /** A field of a resource in a cell: times in one form, and a word for a server that is down. */

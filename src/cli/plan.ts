@@ -238,7 +238,8 @@ function consequence(planned: PlannedChange, place: GatewayPlace): readonly stri
     ...closingText(closes, `${verb}${at}`),
     ...deletedText(planned, (what) => `It deletes ${what}.`),
     ...stayingText(plan, at),
-    ...sentencesOf(notes),
+    // Lines above the question have said the notes.
+    ...(change.shown === 'before' ? [] : sentencesOf(notes)),
     ...othersText(change.act, place),
   ];
 }

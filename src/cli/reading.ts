@@ -5,12 +5,25 @@ import type { Client, EndpointId, ResultOf } from '../client/index.ts';
 import type { May } from '../index.ts';
 import type { AlertRepresentation } from '../resources/alert.ts';
 import type { FleetLagRepresentation, FleetNodeRepresentation } from '../resources/fleet.ts';
+import { endpoints } from '../http/endpoint.ts';
 import { shownTag, valueOf } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, wrongUse, type Call, type Command } from './command.ts';
+import { conditionsOf, meeting, whereOption, type Row } from './condition.ts';
 import { connect, methodOf } from './connection.ts';
 import { isUnreported, leftText } from './draining.ts';
-import { kindOf, kinds, plurals } from './kind.ts';
-import { cellOf, columns, counted, fieldCell, safeText, timeText, type Cells } from './output.ts';
+import { kindOf, kinds, owners, partLists, plurals, singles, type KnownList } from './kind.ts';
+import {
+  cellOf,
+  columns,
+  counted,
+  fieldCell,
+  jsonText,
+  safeText,
+  timeText,
+  type Cells,
+  type Output,
+} from './output.ts';
+import { assertField } from './meaning.ts';
 import { placeOf } from './place.ts';
 import { assertNamed, chosenBy, criteriaOptions } from './session.ts';
 
@@ -18,6 +31,7 @@ import { assertNamed, chosenBy, criteriaOptions } from './session.ts';
 export const status: Command = {
   does: 'Shows what is wrong, since when and why, with the numbers of services, servers and sessions.',
   options: connectionOptions,
+  examples: ['status', 'status --json'],
   notes: [`If an alert is an error, the command ends with exit code ${String(exitCodes.wrong)}.`],
   async run(call) {
     const { output } = call;
@@ -182,8 +196,6 @@ function actLines(alerts: readonly AlertRepresentation[]): readonly string[] {
   return texts.size === 0 ? [] : ['', 'What you can do:', ...[...texts].map((text) => `  ${text}`)];
 }
 
-type Row = Readonly<Record<string, unknown>>;
-
 /** A list as the client gives it. */
 export interface Page {
   readonly elements: readonly Row[];
@@ -196,29 +208,13 @@ export interface Listing {
   /** The name of the resource to which the list belongs. */
   readonly subject: readonly string[];
   readonly columns: readonly string[];
+  /** The fields that the user has chosen; left out if the user has chosen none. */
+  readonly chosen?: readonly string[];
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** A list, before the options of a call. */
-interface Known extends Pick<Listing, 'id' | 'columns'> {
-  /** A table asks for its columns: the interface does not show all of them by itself. */
-  readonly asks?: true;
-}
-
-/** The lists that belong to a resource. */
-const partLists: Readonly<Record<string, Known>> = {
-  listeners: { id: 'services.listeners', columns: ['name', 'protocol', 'address', 'port', 'ssl'] },
-  connections: {
-    id: 'servers.connections',
-    columns: ['session', 'user', 'address', 'service', 'state', 'role', 'statistics'],
-    asks: true,
-  },
-};
-
-const owners = { listeners: 'service', connections: 'server' } as const;
-
 /** The other list of connections: there, all rows have the same service. */
-const ofSession: Known = {
+const ofSession: KnownList = {
   id: 'sessions.connections',
   columns: ['server', 'state', 'role', 'statistics'],
 };
@@ -234,21 +230,33 @@ export const list: Command = {
     { name: 'name', names: owners, optional: true },
   ],
   options: {
+    ...whereOption,
     range: {
       value: '0-99',
       does: 'only the elements at these positions; a table has the first 100 sessions if left out',
     },
-    fields: { value: 'A,B', does: 'the fields to show, separated by commas' },
-    sort: { value: 'FIELD', does: 'sort by a field; with - before it, the largest first' },
+    fields: { value: 'A,B', does: 'the fields to show, separated by commas', names: 'fields' },
+    sort: { value: 'FIELD', does: 'sort by a field; with - before it, the largest first', names: 'field' },
     ...criteriaOptions,
-    session: { value: 'ID', does: 'the connections of this session' },
+    session: { value: 'ID', does: 'the connections of this session', names: 'session' },
     ...connectionOptions,
+    output: {
+      ...connectionOptions.output,
+      does: `wide for all fields, name for names alone, ${connectionOptions.output.does}`,
+      choices: ['wide', 'name', ...connectionOptions.output.choices],
+    },
   },
   notes: ['Listeners are listed of a service, connections of a server or, with --session, of a session.'],
+  examples: [
+    'list services',
+    'list servers --where status=down -o name',
+    'list sessions --service sales --sort=-idle',
+    "list services -o 'jsonpath={[*].name}'",
+  ],
   async run(call) {
     const { output } = call;
     const listing = listingOf(call);
-    const page = sorted(call, await read(await connect(call), listing));
+    const page = await read(await connect(call), call, listing);
     if (output.isJson) output.json(page.elements);
     else print(call, listing, page);
     const { length } = page.elements;
@@ -257,20 +265,34 @@ export const list: Command = {
   },
 };
 
-/** A list in the order that a call asks for. A table of sessions has the first ones. */
-function sorted({ valueOf: given, words: [kind], output }: Call, page: Page): Page {
+/** The rows of a list that a call asks for, in its order. A table of sessions has the first ones. */
+async function arranged(call: Call, { id, chosen }: Listing, page: Page): Promise<Page> {
+  const { valueOf: given, words, output } = call;
+  const elements = await meeting(call, id, page.elements);
+  const total = page.total - (page.elements.length - elements.length);
+  const isCut = words[0] === 'sessions' && isForPeople(output) && given('range') === undefined;
   const field = given('sort');
-  if (field === undefined) return page;
+  const order = field === undefined ? undefined : await orderBy(id, field, page.elements);
+  const sorted = order === undefined ? elements : elements.toSorted(order);
+  const rows = isCut ? sorted.slice(0, mostSessions) : sorted;
+  const isWhole = chosen === undefined || fieldsNeeded(call, { id }).length === 0;
+  return { total, elements: isWhole ? rows : rows.map((row) => partOf(row, chosen)) };
+}
+
+/** The chosen fields of a row, without those that were read to choose the row. */
+function partOf(row: Row, fields: readonly string[]): Row {
+  return Object.fromEntries(Object.entries(row).filter(([field]) => fields.includes(field)));
+}
+
+/** The order of a field; the other way with `-` before it. */
+async function orderBy(
+  id: EndpointId,
+  field: string,
+  rows: readonly Row[],
+): Promise<(one: Row, other: Row) => number> {
   const [, sign, name = ''] = /^(-?)(.*)$/s.exec(field) ?? [];
-  const isKnown = page.elements.length === 0 || page.elements.some((row) => Object.hasOwn(row, name));
-  if (!isKnown) {
-    const fields = Object.keys(page.elements[0] ?? {}).join(', ');
-    throw wrongUse(`The list has no field ${safeText(name)}. It has ${fields}.`);
-  }
-  const order = (one: Row, other: Row): number => compared(one[name], other[name]) * (sign === '-' ? -1 : 1);
-  const elements = page.elements.toSorted(order);
-  const isCut = kind === 'sessions' && !output.isJson && given('range') === undefined;
-  return { ...page, elements: isCut ? elements.slice(0, mostSessions) : elements };
+  await assertField(id, name, rows);
+  return (one, other) => compared(one[name], other[name]) * (sign === '-' ? -1 : 1);
 }
 
 const byText = new Intl.Collator('en', { numeric: true });
@@ -298,8 +320,9 @@ export function listingOf(call: Call): Listing {
   const { options: criteria, search } = chosenBy(call);
   if (criteria.length > 0 && !isSessions)
     throw wrongUse(`Only sessions can be searched: --${criteria.join(', --')}.`);
-  // What comes first is known of a whole list alone.
-  const isCut = isSessions && !output.isJson && given('sort') === undefined;
+  const needed = fieldsNeeded(call, known);
+  // What comes first, and what meets conditions, is known of a whole list alone.
+  const isCut = isSessions && isForPeople(output) && needed.length === 0;
   const range = rangeOf(given('range')) ?? (isCut ? ([0, mostSessions - 1] as const) : undefined);
   const chosen = given('fields')?.split(',');
   const fields = chosen ?? (known.asks === true && !output.isJson ? known.columns : undefined);
@@ -307,16 +330,33 @@ export function listingOf(call: Call): Listing {
     id: known.id,
     subject: [name, session].flatMap((each) => each ?? []),
     columns: chosen ?? known.columns,
+    ...(chosen !== undefined && { chosen }),
     options: {
-      ...(fields === undefined ? {} : { fields }),
+      ...(fields === undefined ? {} : { fields: [...new Set([...fields, ...needed])] }),
       ...(range === undefined ? {} : { range }),
       ...search,
     },
   };
 }
 
+/** The fields by which a call sorts and chooses. */
+function fieldsNeeded(call: Call, { id }: Pick<KnownList, 'id'>): readonly string[] {
+  const [group = ''] = id.split('.');
+  const sort = call.valueOf('sort')?.replace(/^-/, '');
+  const heads = conditionsOf(call).map(({ path }) => path.split('.')[0] ?? '');
+  // The state of what drains says so.
+  const hasDrain =
+    `${group}.drain` in endpoints && heads.some((head) => head === 'state' || head === 'status');
+  return [...(sort === undefined ? [] : [sort]), ...heads, ...(hasDrain ? ['drain'] : [])];
+}
+
+/** Whether a list is a table, which has the first sessions alone. */
+function isForPeople(output: Output): boolean {
+  return !output.isJson && !output.is('name');
+}
+
 /** The list that is meant, by its kind and the resource to which it belongs. */
-function listOf(kind: string, name: string | undefined, session: string | undefined): Known {
+function listOf(kind: string, name: string | undefined, session: string | undefined): KnownList {
   const owner = (owners as Readonly<Record<string, string>>)[kind];
   if (session !== undefined) {
     if (kind !== 'connections') throw wrongUse('Only connections can be listed of a session.');
@@ -340,29 +380,42 @@ export function rangeOf(text: string | undefined): readonly [number, number] | u
   throw wrongUse('A range has the form 0-99: the first and the last position.');
 }
 
-/** Reads a list. A search for the sessions of a service or server that does not exist ends the command. */
-export async function read(client: Client, { id, subject, options }: Listing): Promise<Page> {
+/**
+ * Reads a list, with the rows and the order that a call asks for. A search for the sessions of a service or server that
+ * does not exist ends the command.
+ */
+export async function read(client: Client, call: Call, listing: Listing): Promise<Page> {
+  const { id, subject, options } = listing;
   const page = valueOf(await methodOf(client, id)(...subject, options)) as Page;
   if (id === 'sessions.list' && page.total === 0) await assertNamed(client, options);
-  return page;
+  return arranged(call, listing, page);
 }
 
-/** Prints a list as a table. */
+/** Prints a list as a table, or the names alone, as a command takes them. */
 export function print({ output, words: [kind = ''] }: Call, listing: Listing, page: Page): void {
-  if (page.elements.length === 0) return output.lines(`No ${kind}.`);
-  const { header, rows, below = [] } = tableOf(listing, page);
+  const { elements } = page;
+  const [first = ''] = listing.columns;
+  if (output.is('name'))
+    return output.lines(...elements.map((row) => cellIn(row, first).replace(/\s/g, '-')));
+  if (elements.length === 0) return output.lines(`No ${kind}.`);
+  const { header, rows, below = [] } = tableOf(listing, page, output.is('wide'));
   output.table(header, rows);
   if (below.length > 0) output.lines('', ...below);
 }
 
-/** Nodes have a table of their own, unless the user has chosen the fields. */
-function tableOf({ id, columns: header, options }: Listing, { elements }: Page): Table {
-  const { fields, range: [first] = [0] } = options as {
-    readonly fields?: readonly string[];
-    readonly range?: readonly number[];
-  };
-  if (id === 'fleet.list' && fields === undefined) return nodeTable(elements as never, first ?? 0);
+/** Nodes have a table of their own, unless the user has chosen the fields. A wide table has every field that is set. */
+function tableOf(listing: Listing, { elements }: Page, isWide: boolean): Table {
+  const { id, chosen, columns: usual, options } = listing;
+  const { range: [first] = [0] } = options as { readonly range?: readonly number[] };
+  if (id === 'fleet.list' && chosen === undefined && !isWide) return nodeTable(elements as never, first ?? 0);
+  const others = isWide && chosen === undefined ? elements.flatMap((row) => Object.keys(row)) : [];
+  const header = [...new Set([...usual, ...others])];
   return { header, rows: elements.map((element) => header.map((field) => cellIn(element, field))) };
+}
+
+/** What a table shows of a row, as one text, but for the time that passes. */
+export function shownText({ columns: fields }: Listing, row: Row): string {
+  return jsonText(fields.filter((field) => field !== 'idle').map((field) => cellIn(row, field)));
 }
 
 /** A field of a row. The state of what drains says so. */
@@ -439,14 +492,6 @@ function agoOf(seconds: number): string {
   return `${String(Math.floor(seconds / 3600))} h ago`;
 }
 
-/** The things of which there is one, and the endpoint of each. */
-const singles = {
-  gateway: 'gateway.get',
-  interface: 'interface.get',
-  logs: 'gateway.logs',
-  threads: 'gateway.threads',
-} as const satisfies Readonly<Record<string, EndpointId>>;
-
 const shown = Object.entries(kinds).flatMap(([word, kind]) => ('item' in kind ? [word] : []));
 
 /** The command `show`. */
@@ -460,6 +505,11 @@ export const show: Command = {
     may: { does: 'add what you may do with it now, and why not' },
     ...connectionOptions,
   },
+  examples: [
+    'show service sales',
+    'show server db-1 --may',
+    "show service sales -o 'jsonpath={.max_connection}'",
+  ],
   async run(call) {
     const { output, words } = call;
     const [kind = '', name] = words;

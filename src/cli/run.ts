@@ -6,10 +6,13 @@ import { PassThrough } from 'node:stream';
 
 import { nearestName } from '../core/member.ts';
 import {
+  argumentAt,
   CommandError,
+  connectionOptions,
   exitCodes,
   helpOption,
   optionsOf,
+  optionsTopic,
   placeOfCommand,
   program,
   tokensOf,
@@ -22,6 +25,7 @@ import {
 } from './command.ts';
 import { commands } from './commands.ts';
 import { completionsOf } from './completion.ts';
+import { parsePath } from './json-path.ts';
 import { columns, jsonText, Output, safeLines } from './output.ts';
 
 /**
@@ -31,7 +35,7 @@ import { columns, jsonText, Output, safeLines } from './output.ts';
  */
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { stdout, stderr } = surroundings;
-  const isJson = args.includes('--json');
+  const isJson = isForPrograms(args);
   try {
     const [name, rest] = commandIn(args);
     if (name === undefined) stdout.write(`${rest.includes('--version') ? versionOf() : help(commands)}\n`);
@@ -46,6 +50,12 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     );
     return exitCode;
   }
+}
+
+/** Whether a program reads the output: also of a call with a mistake. */
+function isForPrograms(args: readonly string[]): boolean {
+  const written = args.map((word, at) => (/^(?:-o|--output)$/.test(args[at - 1] ?? '') ? `-o${word}` : word));
+  return written.some((word) => word === '--json' || /^(?:-o|--output=)json/.test(word));
 }
 
 /** The name of the command, and the other arguments. Options can stand before the command. */
@@ -78,7 +88,8 @@ function versionOf(): string {
 }
 
 function helpFor(name: string | undefined): string {
-  return name === undefined ? help(commands) : helpOf(...find(name));
+  if (name === undefined) return help(commands);
+  return name === optionsTopic ? connectionHelp() : helpOf(...find(name));
 }
 
 async function call(name: string, args: readonly string[], surroundings: Surroundings): Promise<void> {
@@ -89,6 +100,24 @@ async function call(name: string, args: readonly string[], surroundings: Surroun
   else await command.run({ ...called, words: checked(found, command.arguments ?? [], words) });
 }
 
+/** The form of the output that the options of a call ask for. */
+function formOf(options: readonly GivenOption[]): ConstructorParameters<typeof Output>[1] {
+  const given = options.findLast(({ name }) => name === 'output')?.value;
+  if (options.some(({ name }) => name === 'json')) {
+    if (given !== undefined && given !== 'json') throw wrongUse('Give --json or --output, not both.');
+    return { name: 'json' };
+  }
+  if (given === undefined) return {};
+  const [, name = given, text] = /^(jsonpath)=([^]*)$/.exec(given) ?? [];
+  if (text === undefined) return { name };
+  const path = parsePath(text);
+  if (path !== undefined) return { name, path };
+  throw wrongUse(
+    'A path has names, places and *, such as {.parameters.weight}, {[0].name} or {[*].name}, and not ' +
+      `${text.slice(0, 100)}. Choose rows with --where.`,
+  );
+}
+
 function callOf(words: readonly string[], options: readonly GivenOption[], surroundings: Surroundings): Call {
   const has = (name: string): boolean => options.some((given) => given.name === name);
   return {
@@ -97,7 +126,7 @@ function callOf(words: readonly string[], options: readonly GivenOption[], surro
     has,
     valueOf: (name) => options.findLast((given) => given.name === name)?.value,
     surroundings,
-    output: new Output(surroundings, has('json')),
+    output: new Output(surroundings, formOf(options)),
   };
 }
 
@@ -153,6 +182,14 @@ function assertOption(
   // What looks like an option is one, unless it is written with an equals sign.
   const isMissing = value === undefined || (inlineValue === false && /^-./.test(value));
   if (form !== undefined && isMissing) throw refuse(`needs a value after ${rawName}: ${rawName} ${form}.`);
+  const { choices } = known[option] ?? {};
+  if (value === undefined || choices === undefined) return;
+  const isTaken = choices.some((each) => (each.endsWith('=') ? value.startsWith(each) : value === each));
+  if (isTaken) return;
+  const taken = choices.map((each) => (each.endsWith('=') ? `${each}…` : each)).join(', ');
+  throw refuse(
+    `takes ${taken} after ${rawName}, and not ${value.slice(0, 100)}.${meantWord(value, choices)}`,
+  );
 }
 
 /** The option that a user has misspelt: without a hyphen, too short, too long, or with other letters. */
@@ -180,14 +217,15 @@ function hintOf(meant: string | undefined): string {
 /** The arguments, if they fit the table. Of an argument with choices, the choice. */
 function checked(name: string, expected: readonly Argument[], words: readonly string[]): readonly string[] {
   if (words.includes('')) throw wrongUse(`${name} got an empty argument.`, `help ${name}`);
-  const last = expected.at(-1);
-  if (words.length > expected.length && last?.multiple !== true) {
+  if (words.length > expected.length && !expected.some(({ multiple }) => multiple)) {
     const taken = expected.map(nounOf).join(' and ');
     throw wrongUse(`${name} takes ${taken}; the rest are options.`, `help ${name}`);
   }
   // Before what is missing: who leaves the kind out has written the name in its place.
-  const given = words.map((word, at) => choiceOf(name, (expected[at] ?? last) as Argument, word));
-  const missing = expected.find((argument, at) => argument.optional !== true && words[at] === undefined);
+  const given = words.map((word, at) =>
+    choiceOf(name, argumentAt(expected, at, words.length) as Argument, word),
+  );
+  const missing = expected.filter(({ optional }) => optional !== true)[words.length];
   if (missing !== undefined)
     throw wrongUse(`${name} needs ${nounOf(missing)}${choicesOf(missing)}.`, `help ${name}`);
   return given;
@@ -226,33 +264,55 @@ function help(commands: ReadonlyMap<string, Command>): string {
     '',
     ...columns(list),
     '',
-    `${program} help <command> says more.`,
+    `${program} help <command> says more, and ${program} help ${optionsTopic} how to reach an interface.`,
     'The interface is at --url or GATEWAY_ADMIN_URL, the user is --user or GATEWAY_ADMIN_USER.',
     'Exit codes: 0 done, 1 refused, 2 wrong use, 3 not reachable, 4 outcome unknown, 5 not allowed,',
     '6 differs (plan --exit-code), 7 done in part or wrong, 130 interrupted.',
   ].join('\n');
 }
 
-/** What one command does. */
+/** What one command does. The options of the connection stand elsewhere, once for all commands. */
 function helpOf(name: string, command: Command): string {
-  const { does, options, notes = [], arguments: given = [] } = command;
+  const { does, options, notes = [], examples, arguments: given = [] } = command;
   const choices = given.flatMap(({ name: argument, choices: words }) =>
     words === undefined ? [] : [[`  <${argument}>`, words.join(', ')]],
   );
-  const list = Object.entries({ ...options, help: helpOption }).map(
-    ([option, row]: [string, Command['options'][string]]) => [
-      `  --${option}${row.value === undefined ? '' : ` ${row.value}`}`,
-      row.does,
-    ],
+  const isConnecting = Object.keys(connectionOptions).every((option) => Object.hasOwn(options, option));
+  const common: Command['options'] = isConnecting ? connectionOptions : {};
+  const own = Object.entries({ ...options, help: helpOption }).filter(
+    ([option, row]) => common[option] !== row,
   );
   return [
     `Usage: ${[program, name, ...given.map(usageOf), '[options]'].join(' ')}`,
     '',
     does,
     '',
-    ...columns([...choices, ...list]),
+    ...columns([...choices, ...own.map(optionCells)]),
+    ...(isConnecting
+      ? ['', `The options of the connection and the output: ${program} help ${optionsTopic}`]
+      : []),
     ...(notes.length === 0 ? [] : ['', ...notes]),
+    '',
+    'Examples:',
+    ...examples.map((line) => `  ${program} ${line}`),
   ].join('\n');
+}
+
+/** The options of every command that asks an interface. */
+function connectionHelp(): string {
+  return [
+    'Options of every command that asks an interface. They stand before or after the command.',
+    '',
+    ...columns(Object.entries(connectionOptions).map(optionCells)),
+  ].join('\n');
+}
+
+function optionCells([name, { short, value, does }]: readonly [
+  string,
+  Command['options'][string],
+]): readonly string[] {
+  const letter = short === undefined ? '' : `, -${short}`;
+  return [`  --${name}${letter}${value === undefined ? '' : ` ${value}`}`, does];
 }
 
 function usageOf({ name, optional, multiple }: Argument): string {

@@ -63,7 +63,10 @@ const criteria: { readonly [N in keyof SessionSearch]-?: Criterion } = {
 
 /** The options that choose sessions. */
 export const criteriaOptions: Command['options'] = Object.fromEntries(
-  Object.values(criteria).map(({ option, value, does }) => [option, { value, does }]),
+  Object.values(criteria).map(({ option, value, does }) => [
+    option,
+    { value, does, ...(value === 'NAME' && { names: option }) },
+  ]),
 );
 
 /** What a call chooses. */
@@ -133,6 +136,12 @@ export const close = changing({
   notes: [
     'close session takes ids, close sessions the name of a service, close connections that of a server.',
     'With options that choose, close sessions closes the sessions that meet all of them.',
+  ],
+  examples: [
+    'close session 28 29',
+    'close sessions sales',
+    'close sessions --client bi --idle-over 600',
+    'close connections db-1',
   ],
   change: (call) => closings[call.words[0] as keyof typeof closings](call),
 });

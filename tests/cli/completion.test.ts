@@ -53,8 +53,56 @@ describe('gateway-admin complete', () => {
       ['close', 'connections', 'db-serv-'],
       ['db-serv-1', 'db-serv-3'],
     ],
-    [['set', 'server', 'DB'], ['DB-Server-2']],
-    [['set', 'server', 'DB-Server-2', ''], ['maintenance']],
+    [
+      ['set', 'server', 'DB'],
+      ['db-serv-1', 'DB-Server-2', 'db-serv-3'],
+    ],
+    [
+      ['set', 'server', 'db-server-2', ''],
+      ['db-serv-1', 'db-serv-3', 'Spare-DB', 'maintenance'],
+    ],
+    [['drain', 'service', 'my-service', 'bare-service', 's'], ['Spare-Service']],
+    [['STOP'], ['stop']],
+    [['help', 'OPT'], ['options']],
+    [
+      ['drain', 'service', '--then', ''],
+      ['close', 'resume'],
+    ],
+    [
+      ['list', 'services', '-o', ''],
+      ['wide', 'name', 'json', 'jsonpath='],
+    ],
+    [['list', 'services', '--output=W'], ['--output=wide']],
+    [['list', 'sessions', '--service', 'rep'], ['Report-Service']],
+    [['list', 'sessions', '--server=DB-SERVER'], ['--server=DB-Server-2']],
+    [
+      ['list', 'services', '--sort', 'state'],
+      ['state', 'state_reason', 'state_since'],
+    ],
+    [
+      ['list', 'services', '--sort=-ROU'],
+      ['--sort=-router', '--sort=-router_options'],
+    ],
+    [['list', 'servers', '--fields', 'name,PO'], ['name,port']],
+    [['stop', 'service', '--where', 'max'], ['max_connection=']],
+    [
+      ['stop', 'service', '--where', 'STATE='],
+      ['state=started', 'state=stopped', 'state=failed', 'state=drained'],
+    ],
+    [['patch', 'server', '--where=status=MAI'], ['--where=status=maintenance']],
+    [['list', 'services', '--where', 'servers=db-server'], ['servers=DB-Server-2']],
+    [
+      ['explain', 'S'],
+      ['service.', 'server.', 'session.'],
+    ],
+    [['explain', 'service.max'], ['service.max_connection']],
+    [
+      ['why', '/serv'],
+      ['/services/', '/servers/'],
+    ],
+    [['why', '/services/rep'], ['/services/Report-Service']],
+    [['create', 'server', 'x', '--in', 'services/REP'], ['services/Report-Service']],
+    [['open', 'service', 'b'], ['Bare-Service']],
     [['list', 'listeners', 'R'], ['Report-Service']],
     [['show', 'filter', 'S'], ['Spare']],
     [
@@ -71,10 +119,12 @@ describe('gateway-admin complete', () => {
     ],
     [['user', 'add', ''], []],
     [['flush', '--d'], ['--dry-run']],
-    [['list', 'sessions', '--service', ''], []],
     [['apply', ''], []],
     [['flush', ''], []],
-    [['stop', 'service', 'My-Service', ''], []],
+    [
+      ['stop', 'service', 'My-Service', ''],
+      ['Bare-Service', 'Report-Service', 'Spare-Service'],
+    ],
     [['nothing', ''], []],
     [['--url'], ['--url']],
     [['--url', ''], []],
@@ -86,6 +136,17 @@ describe('gateway-admin complete', () => {
     [['--json', 'stop', 'service', 'B'], ['Bare-Service']],
   ])('after %j offers %j', async (words, offered) => {
     expect(await wordsAfter(...words)).toEqual(offered);
+  });
+
+  it('offers contexts by name, in the option and in the command', async () => {
+    const env = { XDG_CONFIG_HOME: await newDirectory() };
+    for (const name of ['Prod', 'staging']) await command(['context', 'add', name, '--url', url], { env });
+    for (const words of [
+      ['list', 'services', '--context', 'p'],
+      ['context', 'use', 'P'],
+      ['context', 'remove', 'pr'],
+    ])
+      expect((await command(['complete', '--', ...words], { env })).out).toBe('Prod\n');
   });
 
   it.each(['constructor', '__proto__'])('offers nothing after close %s', async (word) => {
@@ -214,29 +275,54 @@ describe('gateway-admin completion in a terminal with bash', () => {
     ['show service db:', 'db:1'],
     ['show service a=', 'a=b'],
     ['--url=URL show service db:m', 'db:main'],
+    ['show service DB:M', 'db:main'],
+    ['show service A', 'a=b'],
   ])('joins what bash divides at colons and equals signs: %s', async (typed, name) => {
     const services = ['db:1', 'db:main', 'a=b'].map((each) => ({ name: each, router: 'r' }));
     const shown = typed.endsWith('db:') ? services.filter((each) => each.name !== 'db:main') : services;
     url = await serve(runAdmin({ snapshot: createSnapshot({ services: shown }) }).admin);
-    const directory = await newDirectory();
-    const { out } = await command(['completion', 'bash']);
-    const program = `gateway-admin() { '${process.execPath}' '${root}dist/node/cli/main.js' "$@"; }`;
-    writeFileSync(join(directory, 'rc'), `PS1='ready> '; bind 'set bell-style none'\n${program}\n${out}`);
-    const { PATH } = process.env;
-    const env = { PATH, TERM: 'dumb', HOME: directory, GATEWAY_ADMIN_URL: url };
-    const { stdin, stdout } = onTerminal(`bash --noprofile --rcfile '${directory}/rc' -i`, env);
-    let text = '';
-    stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
-    await until('the shell is ready', () => text.includes('ready> '));
-    stdin.write(`gateway-admin ${typed.replace('URL', url)}\t`);
-    await until('the name is completed', () => text.includes(`${name} `));
-    stdin.write('\n');
-    await until('the command has run', () => text.split('ready> ').length > 2);
+    // The terminal goes back over the letter of the other case.
+    const completed = typed.endsWith('DB:M') ? 'main' : name;
+    const text = await typedInBash(`gateway-admin ${typed.replace('URL', url)}\t`, `${completed} `);
     expect(text).toMatch(new RegExp(`^name +${name}\\r$`, 'm'));
-    stdin.end('exit\n');
-    await once(stdout, 'close');
+  });
+
+  it('completes a field, goes on with its value, and leaves no space between them', async () => {
+    const services = ['one', 'two'].map((each) => ({ name: each, router: 'r', servers: [] }));
+    url = await serve(runAdmin({ snapshot: createSnapshot({ services }) }).admin);
+    const text = await typedInBash(
+      'gateway-admin list services -o name --where NAM\t',
+      'name=',
+      'T\t',
+      'two ',
+    );
+    expect(text).toMatch(/^two\r$/m);
+    expect(text).not.toMatch(/^one\r$/m);
   });
 });
+
+/** What a terminal with bash shows after a line was typed: parts, each with what must be shown then. */
+async function typedInBash(...parts: readonly string[]): Promise<string> {
+  const directory = await newDirectory();
+  const { out } = await command(['completion', 'bash']);
+  const program = `gateway-admin() { '${process.execPath}' '${root}dist/node/cli/main.js' "$@"; }`;
+  writeFileSync(join(directory, 'rc'), `PS1='ready> '; bind 'set bell-style none'\n${program}\n${out}`);
+  const { PATH } = process.env;
+  const env = { PATH, TERM: 'dumb', HOME: directory, GATEWAY_ADMIN_URL: url };
+  const { stdin, stdout } = onTerminal(`bash --noprofile --rcfile '${directory}/rc' -i`, env);
+  let text = '';
+  stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
+  await until('the shell is ready', () => text.includes('ready> '));
+  for (let at = 0; at < parts.length; at += 2) {
+    stdin.write(parts[at] ?? '');
+    await until('the word is completed', () => text.includes(parts[at + 1] ?? ''));
+  }
+  stdin.write('\n');
+  await until('the command has run', () => text.split('ready> ').length > 2);
+  stdin.end('exit\n');
+  await once(stdout, 'close');
+  return text;
+}
 
 /** Not synchronously: the interface is in this process. */
 async function runShell(shell: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {

@@ -1,10 +1,15 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 
 import { build } from 'esbuild';
 
 import { commands } from '../docs/tables.ts';
 import { read, root } from '../support/project.ts';
-import { command, wordsOf } from './command-line.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { temporaryDirectories } from '../support/temporary-directory.ts';
+import { command, servers, wordsOf } from './command-line.ts';
+
+const serve = servers(afterEach);
+const newDirectory = temporaryDirectories();
 
 describe('the help of gateway-admin', () => {
   it.each([[[]], [['help']], [['--help']], [['-h']]])('lists every command for %j', async (args) => {
@@ -20,7 +25,14 @@ describe('the help of gateway-admin', () => {
       expect([code, out]).toEqual([0, expect.stringContaining(`\n\n${does}\n\n`)]);
       for (const option of ['--help', '-h'])
         expect(await command([name, option])).toEqual({ code, out, err: '' });
-      for (const option of Object.keys(options)) expect(out).toMatch(new RegExp(`^ {2}--${option} `, 'm'));
+      const connecting = (await command(['help', 'options'])).out;
+      for (const option of Object.keys(options)) {
+        const row = new RegExp(`^ {2}--${option}[ ,]`, 'm');
+        expect(row.test(out) || row.test(connecting)).toBe(true);
+        // Options of the connection stand in one place.
+        if ('context' in options)
+          expect(row.test(out) && ['url', 'user', 'key', 'json'].includes(option)).toBe(false);
+      }
       for (const { choices = [] } of given) expect(out).toContain(choices.join(', '));
     },
   );
@@ -34,6 +46,25 @@ describe('the help of gateway-admin', () => {
   it('says its version', async () => {
     const { version } = JSON.parse(read('package.json')) as { readonly version: string };
     expect(await command(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  });
+});
+
+const examples = [...commands].flatMap(([name, { examples: lines }]) =>
+  lines.map((line) => [name, line] as const),
+);
+
+describe('the examples in the help of gateway-admin', () => {
+  it.each(examples)('of %s are calls that the program takes: %s', async (name, line) => {
+    const url = await serve(runAdmin().admin);
+    const { code, err } = await command(wordsOf(line), {
+      env: { GATEWAY_ADMIN_URL: url, XDG_CONFIG_HOME: await newDirectory() },
+      leavesWhen: () => true,
+      leaves: AbortSignal.timeout(500),
+    });
+    expect((await command(['help', name])).out).toContain(`\n  gateway-admin ${line}\n`);
+    // What the examples name is not there, and a question has no terminal.
+    const isWrong = code === 2 && !/Nobody can be asked|There is no context/.test(err);
+    expect([isWrong, err]).toEqual([false, err]);
   });
 });
 
@@ -130,7 +161,34 @@ const lines: readonly (readonly [line: string, told: string, input?: string])[] 
 
   ['drain service x --deadline 10m', together],
   ['drain service x --then close', together],
-  ['drain service x --deadline 10m --then stop', `--then takes close or resume, and not stop. ${help}`],
+  [
+    'drain service x --deadline 10m --then stop',
+    `drain takes close, resume after --then, and not stop. ${help}`,
+  ],
+  ['drain service', `drain needs a name, or --where. ${help}`],
+  ['stop service', 'stop needs a name, or --where. Try: gateway-admin help stop'],
+  ['stop service a --where state=failed', 'stop takes names or --where, not both. Try: '],
+  ['stop service --where failed', '--where takes FIELD=VALUE, such as state=failed, and not failed.'],
+  ['stop service --where =x', '--where takes FIELD=VALUE, such as state=failed, and not =x.'],
+  ['set server db-1', 'set does not take "db-1": maintenance.'],
+  ['set server', 'set needs a status: maintenance.'],
+  ['set server maintenance', 'set needs a name, or --where. Try: '],
+  [
+    `${patch} db-2 --set servers/0=x`,
+    'patch takes a place in a list, such as servers/0, of one resource alone.',
+  ],
+  [`${patch} db-2 --set port=1 --if-match x`, 'patch takes --if-match for one resource alone.'],
+  ['list services -o yaml', 'list takes wide, name, json, jsonpath=… after -o, and not yaml.'],
+  ['list services -o wied', 'and not wied. Did you mean wide? Try: gateway-admin help list'],
+  ['flush --output wide', 'flush takes json, jsonpath=… after --output, and not wide. Try: '],
+  ['open service', 'open service needs a name.'],
+  ['open sessions x', 'open sessions takes no name.'],
+  ['explain servce', 'There is no kind "servce". Did you mean service? Try: gateway-admin explain'],
+  [
+    'explain service.max_conection',
+    'service has no field max_conection. Did you mean max_connection? It has ',
+  ],
+  ['explain service.drain.untl', 'service.drain has no field untl. Did you mean until? It has '],
   [`${deadline} 5w`, `${time} 5w. ${help}`],
   [`${deadline} 1.5h`, `${time} 1.5h. ${help}`],
   [`${deadline} 30m1h`, `${time} 30m1h. ${help}`],

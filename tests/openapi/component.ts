@@ -194,8 +194,11 @@ function definitionSchemas(): Members {
       };
       const schema = plain(z.toJSONSchema(shape, { ...schemaOptions, override: withRules }));
       const secrets = secretNames([fields]);
+      const defaults = new Map(fields.all.map((field) => [field.name, field.default]));
       const whole = withProperties(schema, (member, value) =>
-        secrets.has(member) ? secretMember({ description: 'The secret in plain text.', ...value }) : value,
+        secrets.has(member)
+          ? secretMember({ description: 'The secret in plain text.', ...value })
+          : { ...value, ...(defaults.get(member) !== undefined && { default: defaults.get(member) }) },
       );
       return [name, described(name, whole, { [name]: descriptions })];
     }),

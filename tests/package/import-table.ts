@@ -204,6 +204,7 @@ const rows: readonly Row[] = [
       'client/index.ts',
       'openapi/index.ts',
       'core/member.ts',
+      'core/name.ts',
       'core/time.ts',
       'cli/*',
       'ports/scrypt-hasher.ts',

@@ -38,6 +38,7 @@ const { outputFiles } = await build({
   ...{ outbase: 'dist', outdir: 'dist/node', chunkNames: 'chunks/[hash]' },
   ...{ bundle: true, splitting: true, packages: 'external' },
   ...{ format: 'esm', platform: 'node', target: 'node20' },
+  plugins: [{ name: 'share', setup: sharePage }],
   write: false,
 });
 for (const { path, contents } of outputFiles) write(path, contents);
@@ -49,6 +50,11 @@ for (const [path, text] of reachableDeclarations(compiled, declared)) write(join
 
 // The files of before go last: a process may have some of them open, and load one more.
 for (const file of filesBelow(dist).filter((each) => !written.has(each))) rmSync(file);
+
+/** The page is large, and the same file for Node and for bundlers. */
+function sharePage({ onResolve }) {
+  onResolve({ filter: /^\.\/page\.js$/ }, () => ({ path: '../../console/page.js', external: true }));
+}
 
 function write(file, contents) {
   writeWhole(file, contents);

@@ -25,6 +25,7 @@ import {
   stopService,
 } from '../dist/index.js';
 import { openFileStore } from '../dist/ports/file-store/file-store.js';
+import { ofAll, ofOne, open as openWorld, sizes } from './growth-counts.mjs';
 
 const mostGrowth = 1.05;
 const file = fileURLToPath(new URL('counts.json', import.meta.url));
@@ -181,6 +182,42 @@ async function writtenBy(once) {
   return { syncs, bytes };
 }
 
+/**
+ * Counts the calls of the operations in a world with few resources and in one with many. What one of many costs must not
+ * depend on their number; `growth` is the ratio.
+ */
+export async function growth() {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  const rows = {};
+  for (const [name, run] of Object.entries({ ...ofOne, ...ofAll })) {
+    const calls = [];
+    for (const size of sizes) {
+      const admin = await openWorld(size);
+      for (let time = 0; time < 3; time += 1) await run(admin, size);
+      const counted = await functionsOf(session, async () => {
+        await run(admin, size);
+        await setTimeout(20);
+      });
+      calls.push(counted.calls);
+      await admin.close();
+    }
+    const [few, many] = calls;
+    rows[name] = {
+      [`with ${String(sizes[0])}`]: few,
+      [`with ${String(sizes[1])}`]: many,
+      growth: round(many / few),
+    };
+  }
+  session.disconnect();
+  return rows;
+}
+
+function round(ratio) {
+  return Number(ratio.toFixed(2));
+}
+
 /** What has grown by more than a twentieth, in a line each. */
 function grownSince(accepted, rows) {
   return Object.entries(rows).flatMap(([name, row]) =>
@@ -194,8 +231,11 @@ function grownSince(accepted, rows) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const rows = await counts();
-  console.table(rows);
+  const operationRows = await counts();
+  console.table(operationRows);
+  const growthRows = await growth();
+  console.table(growthRows);
+  const rows = { ...operationRows, ...growthRows };
   if (process.argv.includes('--accept')) writeFileSync(file, `${JSON.stringify(rows, undefined, 2)}\n`);
   const grown = grownSince(JSON.parse(readFileSync(file, 'utf8')), rows);
   if (grown.length > 0) console.log(`More than before:\n${grown.join('\n')}`);

@@ -206,6 +206,7 @@ const nextSteps = {
   'resource-in-use': 'End each use that is named.',
   'not-supported': 'Do what the answer names instead.',
   'last-user': 'Try: gateway-admin user add NAME',
+  'last-administrator': 'Add another administrator first: gateway-admin user add NAME',
   'command-in-progress':
     'Try: gateway-admin commands, and if the gateway hangs: gateway-admin abandon COMMAND',
   'command-not-abandonable': 'Try: gateway-admin commands',

@@ -5,7 +5,9 @@
  * process. Everything else is the contract of `ports/port.ts`. The table `guards` has the answers that are checked.
  */
 import { hiddenText, longestHash, longestSealed, parseShape } from '../../core/shape.ts';
-import type { Clock, Foresee } from '../../ports/port.ts';
+import type { Principal } from '../../http/message.ts';
+import { roles, type Role } from '../../http/route.ts';
+import type { Authorize, Clock, Foresee } from '../../ports/port.ts';
 import { systemClock, systemSleep } from '../../ports/system-clock.ts';
 import { parseProblem } from '../../problem.ts';
 import { telemetryShapes, type Telemetry } from '../../resources/telemetry.ts';
@@ -41,6 +43,12 @@ const guards = {
   'hasher.knows': { ...trueOrFalse, instead: countsAsFalse },
   'hasher.needsRehash': { ...trueOrFalse, instead: countsAsFalse },
   'authenticate.isOpen': { ...trueOrFalse, instead: countsAsFalse },
+  // The role. Of the answer of the rule itself, only `true` allows.
+  authorize: {
+    read: (answer) => roles.find((each) => each === answer) ?? (answer === undefined ? undefined : wrong),
+    wanted: `one of ${roles.join(', ')}, or undefined`,
+    instead: 'The caller counts as one without a role.',
+  },
   'sealer.seal': line(longestSealed),
   passwordPolicy: {
     read: (answer) => (answer === undefined || (isText(answer) && answer !== '') ? answer : wrong),
@@ -201,6 +209,18 @@ export function createErrorSink(onError?: (error: unknown) => unknown): (error: 
 function show(error: unknown): void {
   // eslint-disable-next-line no-console -- without `onError`, there is no other place for the error
   console.error(error);
+}
+
+/** Gives the role of a caller; `undefined` if the rule of the host knows none, and if the rule fails. @internal */
+export type GuardedRoleOf = (principal: Principal) => Role | undefined;
+
+/** Guards `authorize.roleOf`; `undefined` if the rule knows no roles. @internal */
+export function guardRoleOf(
+  authorize: Authorize | undefined,
+  onError: (error: unknown) => void,
+): GuardedRoleOf | undefined {
+  if (authorize?.roleOf === undefined) return undefined;
+  return (principal) => askSafely('authorize', () => authorize.roleOf?.(principal), onError, undefined);
 }
 
 /** The largest number of notes of the host in a plan. */

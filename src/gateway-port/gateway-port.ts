@@ -269,7 +269,11 @@ class DesiredStatePort implements OpenedGatewayPort {
       const [oldest = ''] = this.#begun.keys();
       if (this.#begun.size > mostBegun) this.#begun.delete(oldest);
     };
-    await keeper.change({ key, wanted, base, starts: deedOf(effect) === 'start', signal, onMade });
+    const starts = deedOf(effect) === 'start';
+    const isTakenBack = starts && !isFirst;
+    const objection = (): string | undefined =>
+      isTakenBack && definition ? unusable(keeper, definition, undefined, snapshot) : undefined;
+    await keeper.change({ key, wanted, base, starts, objection, signal, onMade });
   }
 
   /** Why the gateway cannot flush its log files, if an effect asks for that. */

@@ -46,6 +46,8 @@ export interface Change {
   readonly base: AnyWanted | undefined;
   /** Whether the change starts the resource. */
   readonly starts: boolean;
+  /** Why the gateway cannot have what was there started, in a sentence: it is shown as failed again. */
+  readonly objection: () => string | undefined;
   readonly signal: AbortSignal;
   /** Called when the change is made, also if nobody waits for it any more. */
   readonly onMade: () => void;
@@ -175,15 +177,19 @@ export class Keeper {
     throw new Error(`${this.#nameOf('apply')} has not settled "${key}" yet, so its state is unknown.`);
   }
 
-  async #change({ key, wanted, base, starts, signal, onMade }: Change): Promise<void> {
+  async #change({ key, wanted, base, starts, objection, signal, onMade }: Change): Promise<void> {
     if (signal.aborted) throw new EffectRefusedError('The deadline has passed before the gateway was asked.');
-    const isTried = this.#trials.get(key)?.what === 'start';
+    const failure = this.#asked(objection);
+    const isTried = failure !== undefined || this.#trials.get(key)?.what === 'start';
     // A service that cannot start keeps the rest of its settings, and is tried with the new ones.
     const held = (goal: AnyWanted | undefined): AnyWanted | undefined => (isTried ? stopped(goal) : goal);
     try {
-      const goal = starts ? wanted : held(wanted);
+      const goal = starts && failure === undefined ? wanted : held(wanted);
       await this.#bring(key, goal, signal);
-      if (goal === wanted) this.#endTrial(key, wanted);
+      if (failure !== undefined) {
+        this.#tellFailed(key, failure);
+        this.#try(key, 'start', wanted);
+      } else if (goal === wanted) this.#endTrial(key, wanted);
       else this.#trySoon(key);
       onMade();
     } catch (error) {
@@ -241,10 +247,15 @@ export class Keeper {
     this.#failed.set(key, reason);
   }
 
-  /** Why the gateway cannot have a resource. A rule that throws refuses nothing here. */
+  /** Why the gateway cannot have a resource. */
   #unusable(key: string): string | undefined {
+    return this.#asked(() => this.#around.unusableFor(key));
+  }
+
+  /** Asks a rule of the gateway. A rule that throws refuses nothing here. */
+  #asked(objection: () => string | undefined): string | undefined {
     try {
-      return this.#around.unusableFor(key);
+      return objection();
     } catch (error) {
       this.#around.onError(error);
       return undefined;

@@ -24,8 +24,8 @@ export async function understood<T, M>(
   }
 }
 
-/** The value of an answer; a refusal ends the command. */
-export function valueOf<T>(answer: Answer<T>, asked: Asked = {}): T {
+/** The value of an answer. A refusal ends the command with an exit code and the next step, which a program does not need. */
+export function valueOrEnd<T>(answer: Answer<T>, asked: Asked = {}): T {
   if (answer.ok) return answer.value;
   throw refusal(answer.problem, { ...asked, retryAfterMs: answer.retryAfterMs });
 }

@@ -1,7 +1,7 @@
 /**
  * Completion for shells: each script asks `gateway-admin complete`, so that the table of commands is the only source.
  */
-import { valueOf } from './answer.ts';
+import { valueOrEnd } from './answer.ts';
 import { optionsOf, placeOfCommand, type Argument, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { kindOf } from './kind.ts';
@@ -117,7 +117,7 @@ async function namesOf(argument: Argument, first: string, call: Call): Promise<r
   try {
     const client = await connect(call);
     const options = { fields: [id], signal: AbortSignal.timeout(namesMs) };
-    const { elements } = valueOf(await methodOf(client, list)(options)) as {
+    const { elements } = valueOrEnd(await methodOf(client, list)(options)) as {
       readonly elements: readonly Readonly<Record<string, unknown>>[];
     };
     const names = elements.map((element) => String(element[id]).replace(/\s/g, '-'));

@@ -22,12 +22,12 @@ import type { ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { ConnectionDocument } from '../snapshot/session/document.ts';
-import {
-  type Connection,
-  type ConnectionStatistics,
-  type Session,
-  type SessionConnection,
-  type SessionTable,
+import type {
+  Connection,
+  ConnectionStatistics,
+  Session,
+  SessionConnection,
+  SessionTable,
 } from '../snapshot/session/table.ts';
 import { linkOf, linkOfKey, sessionsOf, withSessions, type State } from '../snapshot/state.ts';
 import { validatorOf } from '../snapshot/validator.ts';

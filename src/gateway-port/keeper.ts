@@ -59,7 +59,15 @@ interface Trial {
   what: 'whole' | 'start';
   /** What the resource is put back to while the command that has failed is in flight. */
   base: AnyWanted | undefined;
+  /** Why the resource is not as wanted; of a start, the interface shows that. */
+  failure?: Failure;
   readonly end: AbortController;
+}
+
+/** A failure, and since when. */
+interface Failure {
+  readonly since: number;
+  readonly reason: string;
 }
 
 /** How long an `apply` may go on after its signal has aborted, in milliseconds. */
@@ -102,6 +110,11 @@ export class Keeper {
     // A promise must not end the process.
     Promise.resolve(reason).catch(() => undefined);
     throw new TypeError(`${this.form.kind}s.refuse must answer undefined, or a sentence, and at once.`);
+  }
+
+  /** The resources that could not be brought to what is wanted, each with the first failure, by key. */
+  get failures(): ReadonlyMap<string, Failure> {
+    return new Map([...this.#trials].flatMap(([key, { failure }]) => (failure ? [[key, failure]] : [])));
   }
 
   /** Brings a resource to what the snapshot wants. What fails is tried again. */
@@ -205,7 +218,7 @@ export class Keeper {
       return true;
     } catch (error) {
       this.#around.onError(error);
-      this.#try(key, 'whole', base);
+      this.#try(key, 'whole', base, error);
       return false;
     }
   }
@@ -224,7 +237,7 @@ export class Keeper {
       const stop = stopped(wanted);
       if (stop === wanted) {
         onError(error);
-        this.#try(key, 'whole', wanted);
+        this.#try(key, 'whole', wanted, error);
         return;
       }
       this.#tellFailed(key, reasonOf(error, onError));
@@ -233,7 +246,7 @@ export class Keeper {
         this.#try(key, 'start', wanted);
       } catch (second) {
         onError(second);
-        this.#try(key, 'whole', wanted);
+        this.#try(key, 'whole', wanted, second);
       }
     }
   }
@@ -283,14 +296,18 @@ export class Keeper {
     return `${this.form.kind}s.${member}`;
   }
 
-  #try(key: string, what: Trial['what'], base: AnyWanted | undefined): void {
+  #try(key: string, what: Trial['what'], base: AnyWanted | undefined, error?: unknown): void {
     if (this.#hasEnded) return;
     const running = this.#trials.get(key);
+    const reason =
+      isOfSystem(error) || isEffectRefusal(error) ? error.message : 'The log of the gateway says why';
+    const since = running?.failure?.since ?? this.#around.clock.now();
+    const failure = what === 'whole' ? { since, reason } : undefined;
     if (running !== undefined) {
-      Object.assign(running, { what, base });
+      Object.assign(running, { what, base, failure });
       return;
     }
-    const trial = { what, base, end: new AbortController() };
+    const trial: Trial = { what, base, end: new AbortController(), ...(failure && { failure }) };
     this.#trials.set(key, trial);
     void this.#goOn(key, trial, pauses.first);
   }

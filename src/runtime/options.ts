@@ -98,6 +98,7 @@ const options: Checks<AdminOptions> = {
     supports: optional(assertSupports),
     sessionsEnd: optional(option(isBoolean, 'true or false')),
     veto: hook,
+    behind: hook,
   }),
   clock: optional(port<Clock>(['now', 'sleep'], { monotonic: hook })),
   timeZone: word,

@@ -201,6 +201,49 @@ describe('a port', () => {
   });
 });
 
+it('what has no state, and cannot be brought into place, has an alert until it can', async () => {
+  const clock = createVirtualClock();
+  let isBroken = true;
+  const gateway = createGatewayPort({
+    services: kind,
+    servers: {
+      fields: ['address', 'port'],
+      apply() {
+        if (isBroken) throw new EffectRefusedError('No route to 10.0.0.1');
+      },
+      read: (_key, applied) => applied,
+    },
+    sessionsEnd: true,
+    closeSessions,
+    clock,
+    onError: () => undefined,
+  });
+  const servers = [{ name: 'DB 1', address: '10.0.0.1', port: 1, protocol: 'pg' }];
+  const admin = createAdmin({ snapshot: createSnapshot({ servers }), gateway, clock });
+  await gateway.open(admin);
+  const alerts = async () => {
+    const handled = await admin.handle({ method: 'GET', target: '/alerts', headers: {} });
+    const all = JSON.parse(handled.matched ? String(handled.response.body) : '') as { code: string }[];
+    return all.filter(({ code }) => code === 'node-behind');
+  };
+  const first = await alerts();
+  expect(first).toEqual([
+    {
+      code: 'node-behind',
+      resource: '/servers/DB-1',
+      since: expect.any(String),
+      level: 'warning',
+      detail: 'The gateway could not bring this into place: No route to 10.0.0.1. It is tried again.',
+    },
+  ]);
+  await clock.advance(40_000);
+  expect(await alerts()).toEqual(first);
+  isBroken = false;
+  await clock.advance(31_000);
+  expect(await alerts()).toEqual([]);
+  await clock.waitFor(gateway[Symbol.asyncDispose]() as Promise<void>);
+});
+
 describe('what the gateway cannot have', () => {
   const used = {
     fields: ['max_connection'],

@@ -4,10 +4,12 @@
  * An answer is checked where a wrong one would let an unknown caller in, would be written to disk, or would end the
  * process. Everything else is the contract of `ports/port.ts`. The table `guards` has the answers that are checked.
  */
-import { hiddenText, longestHash, longestSealed, parseShape } from '../../core/shape.ts';
+import * as z from 'zod/mini';
+
+import { hiddenText, longestHash, longestSealed, milliseconds, parseShape, text } from '../../core/shape.ts';
 import type { Principal } from '../../http/message.ts';
 import { roles, type Role } from '../../http/route.ts';
-import type { Authorize, Clock, Foresee } from '../../ports/port.ts';
+import type { Authorize, Clock, Foresee, GatewayLag, GatewayPort } from '../../ports/port.ts';
 import { systemClock, systemSleep } from '../../ports/system-clock.ts';
 import { parseProblem } from '../../problem.ts';
 import { telemetryShapes, type Telemetry } from '../../resources/telemetry.ts';
@@ -35,6 +37,10 @@ const trueOrFalse = {
   read: (answer: unknown) => (isBoolean(answer) ? answer : wrong),
   wanted: 'true or false',
 };
+
+const lags = z.array(
+  z.strictObject({ resource: text(4096), since: milliseconds, reason: z.string() }),
+) as unknown as z.ZodMiniType<readonly GatewayLag[]>;
 
 /** The functions whose answers are checked. A promise in place of an answer is wrong. */
 const guards = {
@@ -78,6 +84,11 @@ const guards = {
     read: (time) => (typeof time === 'number' ? time : wrong),
     wanted: 'milliseconds',
     instead: 'No duration was measured.',
+  },
+  behind: {
+    read: shaped(lags),
+    wanted: 'a list of resource, since and reason',
+    instead: 'The alerts do not show where the gateway is behind.',
   },
   'telemetry.threads': figures(shaped(telemetryShapes.threads)),
   'telemetry.tasks': figures(shaped(telemetryShapes.tasks)),
@@ -322,6 +333,16 @@ export function guardTelemetry(telemetry: Telemetry, onError: (error: unknown) =
     statistics: (session, connection) =>
       askSafely('telemetry.statistics', () => telemetry.statistics?.(session, connection), failed, undefined),
   };
+}
+
+/** Asks the gateway what it could not bring into place. Never throws. @internal */
+export function guardBehind(
+  gateway: Pick<GatewayPort, 'behind'>,
+  onError: (error: unknown) => void,
+): () => readonly GatewayLag[] {
+  const failed = onceEach(onError);
+  return () =>
+    gateway.behind === undefined ? [] : askSafely('behind', () => gateway.behind?.(), failed, []);
 }
 
 /** The guard of a text of one line. */

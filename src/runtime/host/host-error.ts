@@ -19,6 +19,7 @@ import { onlyInDocument, type DocumentDifference } from '../../resources/shared/
 export type HostCall =
   | 'apply'
   | 'inspect'
+  | 'behind'
   | 'clock.now'
   | 'clock.monotonic'
   | 'clock.sleep'

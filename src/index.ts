@@ -110,7 +110,6 @@ export type { Plan } from './runtime/plan/plan.ts';
 // Implement the ports, or use the ready-made ones.
 export type {
   EffectContext,
-  GatewayLag,
   GatewayPort,
   Clock,
   Hasher,

@@ -24,7 +24,7 @@ export async function understood<T, M>(
   }
 }
 
-/** The value of an answer. A refusal ends the command with an exit code and the next step, which a program does not need. */
+/** The value of an answer. A refusal ends the command, with an exit code and the next step. */
 export function valueOrEnd<T>(answer: Answer<T>, asked: Asked = {}): T {
   if (answer.ok) return answer.value;
   throw refusal(answer.problem, { ...asked, retryAfterMs: answer.retryAfterMs });

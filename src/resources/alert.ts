@@ -411,6 +411,11 @@ function behind({ commands, fleet }: Surroundings, isMeant: (code: string) => bo
   return [...left, ...lags];
 }
 
+/** What a gateway says that it could not bring into place. @internal */
+export const lagShape = z.array(
+  z.strictObject({ resource: shape.text(4096), since: shape.milliseconds, reason: z.string() }),
+) as unknown as z.ZodMiniType<ReturnType<RunningInterface['lags']>>;
+
 /** What the gateway could not bring into place. */
 function lagging({ self }: Surroundings): readonly Finding[] {
   return self.lags().map(({ resource, since, reason }) => ({

@@ -4,14 +4,13 @@
  * An answer is checked where a wrong one would let an unknown caller in, would be written to disk, or would end the
  * process. Everything else is the contract of `ports/port.ts`. The table `guards` has the answers that are checked.
  */
-import * as z from 'zod/mini';
-
-import { hiddenText, longestHash, longestSealed, milliseconds, parseShape, text } from '../../core/shape.ts';
+import { hiddenText, longestHash, longestSealed, parseShape } from '../../core/shape.ts';
 import type { Principal } from '../../http/message.ts';
 import { roles, type Role } from '../../http/route.ts';
 import type { Authorize, Clock, Foresee, GatewayLag, GatewayPort } from '../../ports/port.ts';
 import { systemClock, systemSleep } from '../../ports/system-clock.ts';
 import { parseProblem } from '../../problem.ts';
+import { lagShape } from '../../resources/alert.ts';
 import { telemetryShapes, type Telemetry } from '../../resources/telemetry.ts';
 import { noStatistics, type ConnectionStatistics } from '../../snapshot/session/table.ts';
 import { hostNotes } from '../../core/note.ts';
@@ -37,10 +36,6 @@ const trueOrFalse = {
   read: (answer: unknown) => (isBoolean(answer) ? answer : wrong),
   wanted: 'true or false',
 };
-
-const lags = z.array(
-  z.strictObject({ resource: text(4096), since: milliseconds, reason: z.string() }),
-) as unknown as z.ZodMiniType<readonly GatewayLag[]>;
 
 /** The functions whose answers are checked. A promise in place of an answer is wrong. */
 const guards = {
@@ -86,7 +81,7 @@ const guards = {
     instead: 'No duration was measured.',
   },
   behind: {
-    read: shaped(lags),
+    read: shaped(lagShape),
     wanted: 'a list of resource, since and reason',
     instead: 'The alerts do not show where the gateway is behind.',
   },

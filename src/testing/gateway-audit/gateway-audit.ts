@@ -56,8 +56,9 @@ export interface GatewayAudit {
  */
 export interface GatewayAudits extends ReadonlyArray<GatewayAudit> {
   /**
-   * The audits that are not in the list, each with the reason: a missing option, a word that `supports` does not list,
-   * the sentence with which `veto` refuses the effect, or something that the document lacks. A type of effects of which the document has nothing is listed without a requirement.
+   * The audits that are not in the list, each with the reason: a missing option, a word that `supports` does not
+   * list, the sentence with which `veto` refuses the effect, or something that the document lacks. A type of effects
+   * of which the document has nothing is listed without a requirement.
    */
   readonly leftOut: readonly { readonly id: string; readonly why: string }[];
 }
@@ -85,8 +86,8 @@ export interface GatewayAudits extends ReadonlyArray<GatewayAudit> {
  * @param open - opens a gateway in that state, for the interface that it gets; called at least once for each audit
  * @param options - `connect`: connects a client, to audit how the port closes sessions and connections; `obstruct`:
  *   lets the start of a service fail, to audit what `inspect` answers while the gateway tries again; `interrupt`: takes
- *   a server away, to audit what the gateway reports of it; `supports` and `veto`: those of the gateway, to leave out what
- *   the gateway cannot do
+ *   a server away, to audit what the gateway reports of it; `supports` and `veto`: those of the gateway, to leave
+ *   out what the gateway cannot do
  * @returns the audits, which may run in any order
  * @throws {@link InvalidDocumentError} if the document is invalid
  * @throws TypeError for an unknown option, and for something that is no function

@@ -250,11 +250,7 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
   'connection.opened': {
     evolve: (snapshot, { session, connected, id, server, role, state }, fold) =>
       withSessions(snapshot, fold, (table, within) =>
-        table.openConnection(
-          { id: session, connected },
-          { id, server, role, state },
-          within,
-        ),
+        table.openConnection({ id: session, connected }, { id, server, role, state }, within),
       ),
   },
   'connection.updated': {

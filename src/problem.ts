@@ -51,6 +51,7 @@ export const problemTable = tableOf({
   'resource-in-use': { status: 409, title: 'The resource is in use' },
   'not-supported': { status: 409, title: 'The gateway cannot do this while it runs' },
   'last-user': { status: 409, title: 'The last user cannot be deleted' },
+  'last-administrator': { status: 409, title: 'The last administrator cannot be deleted' },
   'command-in-progress': { status: 409, title: 'An earlier command is in flight' },
   'command-not-abandonable': { status: 409, title: 'The command cannot be abandoned' },
   'document-empty': { status: 409, title: 'The document would delete everything' },

@@ -24,8 +24,8 @@ export async function understood<T, M>(
   }
 }
 
-/** The value of an answer; a refusal ends the command. */
-export function valueOf<T>(answer: Answer<T>, asked: Asked = {}): T {
+/** The value of an answer. A refusal ends the command, with an exit code and the next step. */
+export function valueOrEnd<T>(answer: Answer<T>, asked: Asked = {}): T {
   if (answer.ok) return answer.value;
   throw refusal(answer.problem, { ...asked, retryAfterMs: answer.retryAfterMs });
 }
@@ -206,6 +206,7 @@ const nextSteps = {
   'resource-in-use': 'End each use that is named.',
   'not-supported': 'Do what the answer names instead.',
   'last-user': 'Try: gateway-admin user add NAME',
+  'last-administrator': 'Add another administrator first: gateway-admin user add NAME',
   'command-in-progress':
     'Try: gateway-admin commands, and if the gateway hangs: gateway-admin abandon COMMAND',
   'command-not-abandonable': 'Try: gateway-admin commands',

@@ -3,7 +3,7 @@
  */
 import type { Client, DocumentExtent } from '../client/index.ts';
 import type { Plan } from '../index.ts';
-import { valueOf } from './answer.ts';
+import { valueOrEnd } from './answer.ts';
 import { makeAsPlanned, sayNothingToDo } from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { connect } from './connection.ts';
@@ -85,7 +85,7 @@ async function findChanges(call: Call): Promise<Found> {
     linesOf: ({ events }) =>
       events.map(rowOf).flatMap(({ resource, changes }) => changes.map((each) => `${resource}  ${each}`)),
   };
-  const whole = planIn(valueOf(await client.document.adopt.plan(document, options), change));
+  const whole = planIn(valueOrEnd(await client.document.adopt.plan(document, options), change));
   const { plan, told } = withoutTold(whole);
   const place = await placeOf(call, client);
   return {

@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { acts, type Answer, type Client, type CommandId, type CommandOutcome } from '../client/index.ts';
 import type { Plan } from '../index.ts';
-import { understood, valueOf } from './answer.ts';
+import { understood, valueOrEnd } from './answer.ts';
 import {
   changeOptions,
   CommandError,
@@ -71,7 +71,7 @@ export function changing({ change, options, ...row }: Changing): Command {
 export async function make(call: Call, client: Client, change: AskedAct): Promise<void> {
   const { given = [], options } = change;
   const answer = await methodFor(client, change).plan(...given, { ...options });
-  const plan = planIn(valueOf(answer, change));
+  const plan = planIn(valueOrEnd(answer, change));
   const planned = { change, plan };
   if (call.has('dry-run')) {
     showPlan(call, planned, await placeOf(call, client));
@@ -165,7 +165,7 @@ async function makePlanned(
   const options = { ...change.options, mark: plan.mark, prefer: 'representation' };
   const sent = understood(
     withProgress(call, client, change, () => methodFor(client, change)(...(change.given ?? []), options)),
-    (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer, change)) },
+    (answer) => planOfNow(answer) ?? { done: bodyOf(valueOrEnd(answer, change)) },
   );
   const answer = await unlessInterrupted(call, sent, () => interrupted({ change, plan }, client, place));
   if ('mark' in answer) {

@@ -3,7 +3,7 @@
  */
 import type { Elements } from '../client/index.ts';
 import { nameKey } from '../core/name.ts';
-import { valueOf } from './answer.ts';
+import { valueOrEnd } from './answer.ts';
 import {
   argumentAt,
   optionsOf,
@@ -223,7 +223,7 @@ async function rowsOf(
   const client = await connect(call);
   const signal = AbortSignal.timeout(namesMs);
   const answer = await methodOf(client, kindOf(word).list)({ ...options, signal });
-  return (valueOf(answer) as Elements<Row>).elements;
+  return (valueOrEnd(answer) as Elements<Row>).elements;
 }
 
 /** The names that the interface has. */

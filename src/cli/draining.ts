@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Client, CommandId, EndpointId, ResultOf } from '../client/index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
-import { isPassing, messageOf, valueOf } from './answer.ts';
+import { isPassing, messageOf, valueOrEnd } from './answer.ts';
 import { changing, make, sayNothingToDo, sayUnchanged, unlessInterrupted } from './change.ts';
 import { changeOptions, CommandError, exitCodes, wrongUse, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
@@ -200,7 +200,7 @@ interface Shown {
 }
 
 async function shownAs(client: Client, kind: string, name: string): Promise<Shown> {
-  return valueOf(await methodOf(client, `${kind}s.get` as EndpointId)(name)) as Shown;
+  return valueOrEnd(await methodOf(client, `${kind}s.get` as EndpointId)(name)) as Shown;
 }
 
 /** How far a drain has come. */
@@ -228,7 +228,7 @@ async function progressOf(
   if (now === undefined) throw await ended(client, kind, name, shown);
   const { linkTo } = await import('../index.ts');
   const resource = linkTo(`${kind}s`, shown.name);
-  const nodes = valueOf(await client.fleet.list()).elements;
+  const nodes = valueOrEnd(await client.fleet.list()).elements;
   const {
     text,
     isOver: isDrained,
@@ -255,7 +255,7 @@ async function ended(
   const open =
     kind === 'service'
       ? counted(sessions, 'session')
-      : counted(valueOf(await client.servers.connections(name, { range: [0, 0] })).total, 'connection');
+      : counted(valueOrEnd(await client.servers.connections(name, { range: [0, 0] })).total, 'connection');
   const verb = open.startsWith('1 ') ? 'is' : 'are';
   return new CommandError(
     `The drain of ${safeText(name)} has ended before all was drained: ${open} ${verb} open.`,

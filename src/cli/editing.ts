@@ -4,7 +4,7 @@
 import type { Answer, Client, CommandId, EndpointId, SequenceCommand } from '../client/index.ts';
 import type { Operation, Plan, Problem } from '../index.ts';
 import { parseJson, parsePointer, type Json } from '../json/index.ts';
-import { givenTag, shownTag, valueOf } from './answer.ts';
+import { givenTag, shownTag, valueOrEnd } from './answer.ts';
 import { changing } from './change.ts';
 import { wrongUse, type Call, type Command, type CommandError, type GivenOption } from './command.ts';
 import { methodOf } from './connection.ts';
@@ -73,7 +73,7 @@ export const patch = changing({
         if (isOne) return methodOf(client, `${kind}s.get` as EndpointId)(name);
         throw wrong('patch', 'takes a place in a list, such as servers/0, of one resource alone');
       };
-      const operations = await operationsOf(call, act, async () => valueOf(await read()) as Resource);
+      const operations = await operationsOf(call, act, async () => valueOrEnd(await read()) as Resource);
       const ifMatch = call.valueOf('if-match');
       if (ifMatch !== undefined && !isOne) throw wrong('patch', 'takes --if-match for one resource alone');
       const present = call.has('dry-run') && isOne ? await read() : undefined;
@@ -307,7 +307,7 @@ async function listing(
   const value = linkTo(member, name);
   const commands: SequenceCommand[] = [];
   for (const { collection, name: user } of lists) {
-    const present = valueOf(await methodOf(client, `${collection}.get`)(user)) as LinkLists;
+    const present = valueOrEnd(await methodOf(client, `${collection}.get`)(user)) as LinkLists;
     if (present[member]?.includes(value) === true) continue;
     const body = [{ op: 'add', path: `/${member}/-`, value }];
     commands.push({ method: 'PATCH', path: linkTo(collection, user), body });

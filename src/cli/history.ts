@@ -5,7 +5,7 @@ import type { Client, EndpointId, HistorySearch } from '../client/index.ts';
 import type { Update } from '../index.ts';
 import { applyPatch, type Json } from '../json/index.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
-import { valueOf } from './answer.ts';
+import { valueOrEnd } from './answer.ts';
 import { changing } from './change.ts';
 import { connectionOptions, refused, wrongUse, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
@@ -61,7 +61,7 @@ export const history: Command = {
     const range = rangeOf(call.valueOf('range')) ?? ([0, firstEntries - 1] as const);
     const client = await connect(call);
     const search = await searchOf(call, client);
-    const found = valueOf(await client.history.list({ ...search, range }));
+    const found = valueOrEnd(await client.history.list({ ...search, range }));
     show(call, found.elements);
     const { length } = found.elements;
     if (length < found.total)
@@ -123,14 +123,15 @@ async function lastChangeOf(
   { resource, field, part }: Place,
 ): Promise<HistoryEntryRepresentation | undefined> {
   const search = { resource, ...(field === undefined ? {} : { field }) };
-  if (part.length === 0) return valueOf(await client.history.list({ ...search, range: [0, 0] })).elements[0];
+  if (part.length === 0)
+    return valueOrEnd(await client.history.list({ ...search, range: [0, 0] })).elements[0];
   // The whole library takes longer to load than everything else that the program does.
   const { nameKey } = await import('../index.ts');
   const keyOf = (link: string): string => link.split('/').map(decodedName).map(nameKey).join('/');
   const pointer = `/${[field, ...part].join('/')}`;
   for await (const listed of entriesOf(client, search)) {
     // A list has the first events of an entry.
-    const entry = listed.count === undefined ? listed : valueOf(await client.history.get(listed.id));
+    const entry = listed.count === undefined ? listed : valueOrEnd(await client.history.get(listed.id));
     if (entry.events.some((event) => keyOf(event.resource) === keyOf(resource) && isAbout(event, pointer)))
       return entry;
   }
@@ -171,7 +172,7 @@ async function assertPlace(client: Client, { resource, field, part }: Place): Pr
   const fields = field === undefined || neverShown.includes(field) ? ['name'] : [field];
   const subject = [name, ...(listener === undefined ? [] : [listener])].map(decodedName);
   const id = listener === undefined ? (`${known}.get` as EndpointId) : 'services.listener';
-  const shown = valueOf(await methodOf(client, id)(...subject, { fields })) as Json;
+  const shown = valueOrEnd(await methodOf(client, id)(...subject, { fields })) as Json;
   const place = `/${[field, ...part].join('/')}`;
   const { look } = subjectOf(known.slice(0, -1), decodedName(name));
   if (part.length > 0 && !hasPlace(shown, place))
@@ -219,7 +220,9 @@ async function* entriesOf(
   search: HistorySearch = {},
 ): AsyncGenerator<HistoryEntryRepresentation, void, undefined> {
   for (let start = 0, total = 1; start < total; start += firstEntries) {
-    const part = valueOf(await client.history.list({ ...search, range: [start, start + firstEntries - 1] }));
+    const part = valueOrEnd(
+      await client.history.list({ ...search, range: [start, start + firstEntries - 1] }),
+    );
     yield* part.elements;
     total = part.elements.length === 0 ? 0 : part.total;
   }

@@ -13,7 +13,7 @@ import type { Client } from '../client/index.ts';
 import type { TimeFormat } from '../core/time.ts';
 import type { Problem } from '../index.ts';
 import { parseJson, type Json } from '../json/index.ts';
-import { valueOf } from './answer.ts';
+import { valueOrEnd } from './answer.ts';
 import { CommandError, exitCodes, refused, wrongUse, type Call, type Surroundings } from './command.ts';
 import { safeText } from './output.ts';
 
@@ -183,7 +183,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 
 /** Writes times as the interface does, in its time zone. */
 export async function timesOf(client: Client): Promise<TimeFormat> {
-  const { time_zone: zone = 'UTC' } = valueOf(await client.interface.get({ fields: ['time_zone'] })) as {
+  const { time_zone: zone = 'UTC' } = valueOrEnd(await client.interface.get({ fields: ['time_zone'] })) as {
     readonly time_zone?: string;
   };
   const { createTimeFormat } = await import('../core/time.ts');

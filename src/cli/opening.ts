@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 
 import type { EndpointId } from '../client/index.ts';
-import { valueOf } from './answer.ts';
+import { valueOrEnd } from './answer.ts';
 import { connectionOptions, refused, wrongUse, type Call, type Command } from './command.ts';
 import { connect, consoleOf, methodOf } from './connection.ts';
 import { kinds, resourceWith } from './kind.ts';
@@ -47,7 +47,7 @@ export const open: Command = {
 async function placeIn(call: Call, kind: string, name: string): Promise<string> {
   const { item, id = 'name' } = { id: undefined, ...kinds[kind as 'service'] };
   const client = await connect(call);
-  const shown = valueOf(await methodOf(client, item as EndpointId)(name, { fields: [id] }));
+  const shown = valueOrEnd(await methodOf(client, item as EndpointId)(name, { fields: [id] }));
   const { linkTo } = await import('../index.ts');
   const { [id]: own } = shown as Readonly<Record<string, string | number>>;
   const link = linkTo(`${kind}s`, own ?? name);

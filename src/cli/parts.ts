@@ -11,7 +11,7 @@ import {
   type Snapshot,
 } from '../index.ts';
 import type { Json } from '../json/index.ts';
-import { valueOf } from './answer.ts';
+import { valueOrEnd } from './answer.ts';
 import { refused, type Call, type CommandError, type Surroundings } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { readJson } from './input.ts';
@@ -28,7 +28,7 @@ type Parts = Readonly<Record<Configured, readonly Resource[]>>;
 async function readParts(client: Client): Promise<Parts> {
   const parts: Record<string, readonly Resource[]> = {};
   for (const collection of configured) {
-    const { elements } = valueOf(await methodOf(client, `${collection}.list`)()) as Elements<Resource>;
+    const { elements } = valueOrEnd(await methodOf(client, `${collection}.list`)()) as Elements<Resource>;
     const resources: Resource[] = [];
     for (const element of elements) {
       const resource = withoutDrain(element);
@@ -43,7 +43,7 @@ async function readParts(client: Client): Promise<Parts> {
 async function withListeners(client: Client, service: Resource): Promise<Resource> {
   // A name as a link spells it.
   const name = service.name.replace(/\s/g, '-');
-  return { ...service, listeners: valueOf(await client.services.listeners(name)).elements };
+  return { ...service, listeners: valueOrEnd(await client.services.listeners(name)).elements };
 }
 
 /** A resource as it will be after its drain: a document that says nothing of a drain does not end it. */

@@ -4,7 +4,7 @@
  */
 import { acts, nameToType, type ActId, type Client } from '../client/index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
-import { valueOf } from './answer.ts';
+import { valueOrEnd } from './answer.ts';
 import { wrongUse, type Call, type CommandError } from './command.ts';
 import { contextIn, urlOf } from './context.ts';
 import { wordOf, type Subject } from './kind.ts';
@@ -28,7 +28,7 @@ export async function placeOf(call: Call, client: Client): Promise<GatewayPlace>
   const answer = await client.interface.get({ fields: ['name', 'environment'] });
   // An earlier version has no such fields, or no such path. Any other refusal could hide that this is production.
   const isEarlier = !answer.ok && ['fields-invalid', 'route-not-found'].includes(answer.problem.code);
-  const given: unknown = isEarlier ? {} : valueOf(answer);
+  const given: unknown = isEarlier ? {} : valueOrEnd(answer);
   const [name, environment] = [textIn(given, 'name'), textIn(given, 'environment')];
   const shown = safeText(name ?? urlOf(call).host);
   return {
@@ -44,7 +44,7 @@ async function nodesOf(client: Client): Promise<GatewayPlace['nodes']> {
   const answer = await client.fleet.list({ fields: ['node', 'alive'] });
   // An earlier version has no such path. A rule for access can be stricter than that of the library.
   const isUnknown = !answer.ok && ['route-not-found', 'forbidden'].includes(answer.problem.code);
-  const nodes = isUnknown ? [] : valueOf(answer).elements;
+  const nodes = isUnknown ? [] : valueOrEnd(answer).elements;
   // A single node is a gateway as any other.
   return nodes.length > 1 ? nodes : [];
 }

@@ -6,7 +6,7 @@ import type { May } from '../index.ts';
 import type { AlertRepresentation } from '../resources/alert.ts';
 import type { FleetLagRepresentation, FleetNodeRepresentation } from '../resources/fleet.ts';
 import { endpoints } from '../http/endpoint.ts';
-import { shownTag, valueOf } from './answer.ts';
+import { shownTag, valueOrEnd } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, wrongUse, type Call, type Command } from './command.ts';
 import { conditionsOf, meeting, whereOption, type Row } from './condition.ts';
 import { connect, methodOf } from './connection.ts';
@@ -36,9 +36,9 @@ export const status: Command = {
   async run(call) {
     const { output } = call;
     const client = await connect(call);
-    const state = valueOf(await client.interface.get());
+    const state = valueOrEnd(await client.interface.get());
     const { counts, drains } = await foundIn(client);
-    const { elements: alerts } = valueOf(await client.alerts.list());
+    const { elements: alerts } = valueOrEnd(await client.alerts.list());
     const { links: _links, ...shown } = state;
     if (output.isJson) output.json({ interface: shown, counts, drains, alerts });
     else {
@@ -90,10 +90,14 @@ interface Found {
 
 /** The numbers of each kind, and what drains. Of the sessions, only the number is read. */
 async function foundIn(client: Client): Promise<Found> {
-  const { elements: services } = valueOf(await client.services.list({ fields: ['name', 'state', 'drain'] }));
-  const { elements: servers } = valueOf(await client.servers.list({ fields: ['name', 'status', 'drain'] }));
-  const { elements: monitors } = valueOf(await client.monitors.list({ fields: ['state'] }));
-  const { total } = valueOf(await client.sessions.list({ range: [0, 0] }));
+  const { elements: services } = valueOrEnd(
+    await client.services.list({ fields: ['name', 'state', 'drain'] }),
+  );
+  const { elements: servers } = valueOrEnd(
+    await client.servers.list({ fields: ['name', 'status', 'drain'] }),
+  );
+  const { elements: monitors } = valueOrEnd(await client.monitors.list({ fields: ['state'] }));
+  const { total } = valueOrEnd(await client.sessions.list({ range: [0, 0] }));
   const started = (things: readonly { readonly state: string }[]): Count => ({
     all: things.length,
     up: things.filter(({ state }) => state === 'started').length,
@@ -386,7 +390,7 @@ export function rangeOf(text: string | undefined): readonly [number, number] | u
  */
 export async function read(client: Client, call: Call, listing: Listing): Promise<Page> {
   const { id, subject, options } = listing;
-  const page = valueOf(await methodOf(client, id)(...subject, options)) as Page;
+  const page = valueOrEnd(await methodOf(client, id)(...subject, options)) as Page;
   if (id === 'sessions.list' && page.total === 0) await assertNamed(client, options);
   return arranged(call, listing, page);
 }
@@ -520,7 +524,7 @@ export const show: Command = {
     const given = name === undefined ? [] : [name];
     const options = call.has('may') ? [{ may: true }] : [];
     const answer = await methodOf(await connect(call), id)(...given, ...options);
-    const value = valueOf(answer) as Row & { readonly may?: readonly May[] };
+    const value = valueOrEnd(answer) as Row & { readonly may?: readonly May[] };
     const tag = answer.ok && answer.etag !== undefined ? [['entity tag', shownTag(answer.etag)]] : [];
     const { may = [], ...members } = value;
     if (output.isJson) output.json(value);

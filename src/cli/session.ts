@@ -3,7 +3,7 @@
  * the connections to a server.
  */
 import { closeEach, subjectOfSearch, type Client, type SessionSearch } from '../client/index.ts';
-import { valueOf } from './answer.ts';
+import { valueOrEnd } from './answer.ts';
 import { changing } from './change.ts';
 import { wrongUse, type Call, type Command, type CommandError } from './command.ts';
 import { methodOf, type Method } from './connection.ts';
@@ -110,8 +110,8 @@ function assertValue({ option, value: form }: Criterion, value: string): void {
 /** Ends the command if there is no service or server with the name that chooses sessions. */
 export async function assertNamed(client: Client, { service, server }: SessionSearch): Promise<void> {
   const name = { fields: ['name'] } as const;
-  if (service !== undefined) valueOf(await client.services.get(service, name));
-  if (server !== undefined) valueOf(await client.servers.get(server, name));
+  if (service !== undefined) valueOrEnd(await client.services.get(service, name));
+  if (server !== undefined) valueOrEnd(await client.servers.get(server, name));
 }
 
 const closings = {
@@ -167,7 +167,7 @@ function closingOfConnections(call: Call): AskedAct {
     subject: subjectOf('server', name),
     act: 'servers.closeConnections',
     given: [name],
-    left: async (client) => valueOf(await client.servers.connections(name, { range: [0, 0] })).total,
+    left: async (client) => valueOrEnd(await client.servers.connections(name, { range: [0, 0] })).total,
   };
 }
 
@@ -193,7 +193,7 @@ function closingOfSessions(call: Call): AskedAct {
     ...(subject !== undefined && { subject: { name: subject, look: 'list sessions' } }),
     act: 'sessions.closeMany',
     options: isAll ? { all: true } : wanted,
-    left: async (client) => valueOf(await client.sessions.list({ ...wanted, range: [0, 0] })).total,
+    left: async (client) => valueOrEnd(await client.sessions.list({ ...wanted, range: [0, 0] })).total,
   };
 }
 
@@ -204,7 +204,7 @@ function closingOfService(service: string): AskedAct {
     act: 'services.closeSessions',
     given: [service],
     left: async (client) =>
-      valueOf(await client.services.get(service, { fields: ['current_connections'] })).current_connections,
+      valueOrEnd(await client.services.get(service, { fields: ['current_connections'] })).current_connections,
   };
 }
 
@@ -235,7 +235,7 @@ async function changeOfIds(client: Client, ids: readonly string[]): Promise<Aske
     method,
     async anew() {
       const change = await changeOfIds(client, ids);
-      return { change, plan: planIn(valueOf(await (change.method ?? method).plan())) };
+      return { change, plan: planIn(valueOrEnd(await (change.method ?? method).plan())) };
     },
   };
 }

@@ -5,7 +5,7 @@
 import type { Client, CommandId, Elements } from '../client/index.ts';
 import { endpoints } from '../http/endpoint.ts';
 import type { Json } from '../json/index.ts';
-import { valueOf } from './answer.ts';
+import { valueOrEnd } from './answer.ts';
 import { wrongUse, type Call } from './command.ts';
 import { methodOf } from './connection.ts';
 import { conditionsOf, conditionText, meeting, whereOption, type Row } from './condition.ts';
@@ -50,7 +50,9 @@ export function subjectsIn(call: Call, { verb, kind, names }: Given): (client: C
   if (!isChosen) return () => Promise.resolve({ kind, names: [...new Set(names)] });
   return async (client) => {
     const { list } = kindOf(kind);
-    const { elements } = valueOf(await methodOf(client, list)()) as Elements<Row & { readonly name: string }>;
+    const { elements } = valueOrEnd(await methodOf(client, list)()) as Elements<
+      Row & { readonly name: string }
+    >;
     const found = await meeting(call, list, elements);
     const where = conditionText(call);
     return { kind, names: found.map(({ name }) => name.replace(/\s/g, '-')), where };

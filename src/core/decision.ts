@@ -27,6 +27,11 @@ export interface Context {
   /** Whether callers must authenticate. If `required`, the last user cannot be deleted. */
   readonly authentication?: 'required' | 'none';
   /**
+   * Whether a user name is that of an administrator; left out if the roles of users are not known. If callers must
+   * authenticate, the last administrator cannot be deleted.
+   */
+  readonly isAdministrator?: (user: string) => boolean;
+  /**
    * The last revision at which a session or connection may have opened to be closed: a command with the mark of a plan
    * closes no later one. Left out if all that are open may be closed.
    */

@@ -145,7 +145,7 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
   { position, at, crossing: { hold, isLate } }: Interpreting,
 ): { readonly events: readonly E[] } | { readonly faults: readonly Fault[] } {
   // A copy is made first: a value from the host may change, or throw, while it is read.
-  const json = copyJson(reported, { depth: 8 });
+  const json = copyJson(reported, { depth: 8, undefinedMembers: 'left-out' });
   if (!json.ok)
     return {
       faults: faultsOf(json.problem).map(({ pointer, detail }) => ({

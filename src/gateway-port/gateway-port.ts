@@ -6,7 +6,7 @@ import { linkKey, linkTo } from '../core/link.ts';
 import { assertMembers } from '../core/member.ts';
 import { assertObject } from '../json/value.ts';
 import { EffectRefusedError } from '../ports/port-error.ts';
-import type { Clock, EffectContext, Veto } from '../ports/port.ts';
+import type { Clock, EffectContext, GatewayLag, Veto } from '../ports/port.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import { hostProblem, type Problem } from '../problem.ts';
 import type { Effect, HostReport } from '../resources/index.ts';
@@ -226,6 +226,17 @@ class DesiredStatePort implements OpenedGatewayPort {
     return reasons.size === 0 ? undefined : unsupported(reasons);
   };
 
+  behind(): readonly GatewayLag[] {
+    return [...this.#keepers].flatMap(([kind, { form, failures }]) =>
+      Array.from(failures, ([key, failure]) => {
+        const { name = key } = (form.definitionIn(this.#opened.snapshot, key) ?? {}) as {
+          readonly name?: string;
+        };
+        return { resource: linkTo(`${kind}s`, name), ...failure };
+      }),
+    );
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#hasEnded = true;
     await Promise.all([...this.#keepers.values()].map((keeper) => keeper.dispose()));
@@ -269,7 +280,11 @@ class DesiredStatePort implements OpenedGatewayPort {
       const [oldest = ''] = this.#begun.keys();
       if (this.#begun.size > mostBegun) this.#begun.delete(oldest);
     };
-    await keeper.change({ key, wanted, base, starts: deedOf(effect) === 'start', signal, onMade });
+    const starts = deedOf(effect) === 'start';
+    const isTakenBack = starts && !isFirst;
+    const objection = (): string | undefined =>
+      isTakenBack && definition ? unusable(keeper, definition, undefined, snapshot) : undefined;
+    await keeper.change({ key, wanted, base, starts, objection, signal, onMade });
   }
 
   /** Why the gateway cannot flush its log files, if an effect asks for that. */

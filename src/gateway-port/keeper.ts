@@ -46,6 +46,8 @@ export interface Change {
   readonly base: AnyWanted | undefined;
   /** Whether the change starts the resource. */
   readonly starts: boolean;
+  /** Why the gateway cannot have what was there started, in a sentence: it is shown as failed again. */
+  readonly objection: () => string | undefined;
   readonly signal: AbortSignal;
   /** Called when the change is made, also if nobody waits for it any more. */
   readonly onMade: () => void;
@@ -57,7 +59,15 @@ interface Trial {
   what: 'whole' | 'start';
   /** What the resource is put back to while the command that has failed is in flight. */
   base: AnyWanted | undefined;
+  /** Why the resource is not as wanted; of a start, the interface shows that. */
+  failure?: Failure;
   readonly end: AbortController;
+}
+
+/** A failure, and since when. */
+interface Failure {
+  readonly since: number;
+  readonly reason: string;
 }
 
 /** How long an `apply` may go on after its signal has aborted, in milliseconds. */
@@ -100,6 +110,11 @@ export class Keeper {
     // A promise must not end the process.
     Promise.resolve(reason).catch(() => undefined);
     throw new TypeError(`${this.form.kind}s.refuse must answer undefined, or a sentence, and at once.`);
+  }
+
+  /** The resources that could not be brought to what is wanted, each with the first failure, by key. */
+  get failures(): ReadonlyMap<string, Failure> {
+    return new Map([...this.#trials].flatMap(([key, { failure }]) => (failure ? [[key, failure]] : [])));
   }
 
   /** Brings a resource to what the snapshot wants. What fails is tried again. */
@@ -175,15 +190,19 @@ export class Keeper {
     throw new Error(`${this.#nameOf('apply')} has not settled "${key}" yet, so its state is unknown.`);
   }
 
-  async #change({ key, wanted, base, starts, signal, onMade }: Change): Promise<void> {
+  async #change({ key, wanted, base, starts, objection, signal, onMade }: Change): Promise<void> {
     if (signal.aborted) throw new EffectRefusedError('The deadline has passed before the gateway was asked.');
-    const isTried = this.#trials.get(key)?.what === 'start';
+    const failure = this.#asked(objection);
+    const isTried = failure !== undefined || this.#trials.get(key)?.what === 'start';
     // A service that cannot start keeps the rest of its settings, and is tried with the new ones.
     const held = (goal: AnyWanted | undefined): AnyWanted | undefined => (isTried ? stopped(goal) : goal);
     try {
-      const goal = starts ? wanted : held(wanted);
+      const goal = starts && failure === undefined ? wanted : held(wanted);
       await this.#bring(key, goal, signal);
-      if (goal === wanted) this.#endTrial(key, wanted);
+      if (failure !== undefined) {
+        this.#tellFailed(key, failure);
+        this.#try(key, 'start', wanted);
+      } else if (goal === wanted) this.#endTrial(key, wanted);
       else this.#trySoon(key);
       onMade();
     } catch (error) {
@@ -199,7 +218,7 @@ export class Keeper {
       return true;
     } catch (error) {
       this.#around.onError(error);
-      this.#try(key, 'whole', base);
+      this.#try(key, 'whole', base, error);
       return false;
     }
   }
@@ -218,7 +237,7 @@ export class Keeper {
       const stop = stopped(wanted);
       if (stop === wanted) {
         onError(error);
-        this.#try(key, 'whole', wanted);
+        this.#try(key, 'whole', wanted, error);
         return;
       }
       this.#tellFailed(key, reasonOf(error, onError));
@@ -227,7 +246,7 @@ export class Keeper {
         this.#try(key, 'start', wanted);
       } catch (second) {
         onError(second);
-        this.#try(key, 'whole', wanted);
+        this.#try(key, 'whole', wanted, second);
       }
     }
   }
@@ -241,10 +260,15 @@ export class Keeper {
     this.#failed.set(key, reason);
   }
 
-  /** Why the gateway cannot have a resource. A rule that throws refuses nothing here. */
+  /** Why the gateway cannot have a resource. */
   #unusable(key: string): string | undefined {
+    return this.#asked(() => this.#around.unusableFor(key));
+  }
+
+  /** Asks a rule of the gateway. A rule that throws refuses nothing here. */
+  #asked(objection: () => string | undefined): string | undefined {
     try {
-      return this.#around.unusableFor(key);
+      return objection();
     } catch (error) {
       this.#around.onError(error);
       return undefined;
@@ -272,14 +296,18 @@ export class Keeper {
     return `${this.form.kind}s.${member}`;
   }
 
-  #try(key: string, what: Trial['what'], base: AnyWanted | undefined): void {
+  #try(key: string, what: Trial['what'], base: AnyWanted | undefined, error?: unknown): void {
     if (this.#hasEnded) return;
     const running = this.#trials.get(key);
+    const reason =
+      isOfSystem(error) || isEffectRefusal(error) ? error.message : 'The log of the gateway says why';
+    const since = running?.failure?.since ?? this.#around.clock.now();
+    const failure = what === 'whole' ? { since, reason } : undefined;
     if (running !== undefined) {
-      Object.assign(running, { what, base });
+      Object.assign(running, { what, base, failure });
       return;
     }
-    const trial = { what, base, end: new AbortController() };
+    const trial: Trial = { what, base, end: new AbortController(), ...(failure && { failure }) };
     this.#trials.set(key, trial);
     void this.#goOn(key, trial, pauses.first);
   }

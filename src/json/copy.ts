@@ -17,15 +17,22 @@ import { isPlain, setMember, type Json, type JsonContainer, type JsonLimits } fr
  * share one object.
  *
  * @param value - the value; never changed
- * @param limits - how deep the value may be nested; the copy recurses to the same depth
+ * @param rules - how deep the value may be nested; the copy recurses to the same depth. With `undefinedMembers`, a
+ *   member that is `undefined` is left out, as in `JSON.stringify`
  * @returns a deeply frozen copy
  *
  * @see docs/spec-choices.md 28.
  *
  * @internal
  */
-export function copyJson(value: unknown, limits: JsonLimits): Result<Json> {
-  return isScalar(value) ? ok(value) : copyWith(beginWalk(limits), () => value);
+export function copyJson(value: unknown, { undefinedMembers, ...limits }: CopyRules): Result<Json> {
+  if (isScalar(value)) return ok(value);
+  return copyWith({ ...beginWalk(limits), undefinedMembers }, () => value);
+}
+
+/** What {@link copyJson} accepts. */
+interface CopyRules extends JsonLimits {
+  readonly undefinedMembers?: 'left-out';
 }
 
 /** A copy without the items of one list. @internal */
@@ -101,6 +108,8 @@ interface Walk {
   reason?: string;
   /** The list whose items are copied later. */
   readonly deferred?: Deferred;
+  /** What becomes of members that are `undefined`; they are refused if left out. */
+  readonly undefinedMembers?: CopyRules['undefinedMembers'] | undefined;
 }
 
 /** A list whose items are copied later: a member of the outermost object. */
@@ -173,10 +182,11 @@ function copyOfObject(walk: Walk, source: object): Record<string, Json> | undefi
   for (const key of Object.keys(source)) {
     walk.path.push(key);
     const member = (source as Readonly<Record<string, unknown>>)[key];
-    const child = defer(walk, member) ?? copyOf(walk, member);
-    if (child === undefined) return undefined;
+    const isLeftOut = member === undefined && walk.undefinedMembers === 'left-out';
+    const child = isLeftOut ? undefined : (defer(walk, member) ?? copyOf(walk, member));
+    if (child === undefined && !isLeftOut) return undefined;
     walk.path.pop();
-    setMember(copy, key, child);
+    if (child !== undefined) setMember(copy, key, child);
   }
   return copy;
 }

@@ -82,7 +82,22 @@ export interface GatewayPort {
    * it.
    */
   readonly veto?: Veto;
+  /**
+   * The resources that the gateway could not bring to what is wanted, and tries again: each has an alert `node-behind`.
+   * Synchronous, and asked at each look at the alerts.
+   */
+  behind?(): readonly {
+    /** Link of the resource. */
+    readonly resource: string;
+    /** Since when, in milliseconds since 1970-01-01T00:00:00Z. */
+    readonly since: number;
+    /** Why, in a sentence for an operator. */
+    readonly reason: string;
+  }[];
 }
+
+/** A resource that the gateway could not bring to what is wanted. @internal */
+export type GatewayLag = ReturnType<NonNullable<GatewayPort['behind']>>[number];
 
 /**
  * The time and the timers.

@@ -157,7 +157,10 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
   },
   'server-unwatched': { level: 'warning', find: unwatched },
   'sessions-not-reported': { level: 'warning', find: notReported },
-  'node-behind': { level: 'warning', find: (_snapshot, around) => behind(around, canFollow) },
+  'node-behind': {
+    level: 'warning',
+    find: (_snapshot, around) => [...behind(around, canFollow), ...lagging(around)],
+  },
   'hints-failing': {
     level: 'warning',
     find(_snapshot, { fleet }) {
@@ -406,6 +409,19 @@ function behind({ commands, fleet }: Surroundings, isMeant: (code: string) => bo
       })),
   );
   return [...left, ...lags];
+}
+
+/** What a gateway says that it could not bring into place. @internal */
+export const lagShape = z.array(
+  z.strictObject({ resource: shape.text(4096), since: shape.milliseconds, reason: z.string() }),
+) as unknown as z.ZodMiniType<ReturnType<RunningInterface['lags']>>;
+
+/** What the gateway could not bring into place. */
+function lagging({ self }: Surroundings): readonly Finding[] {
+  return self.lags().map(({ resource, since, reason }) => ({
+    ...{ resource, since },
+    detail: `${sentence('The gateway could not bring this into place', reason)} It is tried again.`,
+  }));
 }
 
 /** The nodes that are not heard: this one, or others. */

@@ -22,13 +22,12 @@ import type { ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { ConnectionDocument } from '../snapshot/session/document.ts';
-import {
-  noStatistics,
-  type Connection,
-  type ConnectionStatistics,
-  type Session,
-  type SessionConnection,
-  type SessionTable,
+import type {
+  Connection,
+  ConnectionStatistics,
+  Session,
+  SessionConnection,
+  SessionTable,
 } from '../snapshot/session/table.ts';
 import { linkOf, linkOfKey, sessionsOf, withSessions, type State } from '../snapshot/state.ts';
 import { validatorOf } from '../snapshot/validator.ts';
@@ -63,8 +62,8 @@ export interface ConnectionRepresentation {
   readonly server: string;
   /** Link of the service whose session opened the connection. */
   readonly service: string;
-  /** Counters of the connection. */
-  readonly statistics: ConnectionStatistics;
+  /** Counters of the connection; left out if the gateway does not say them. */
+  readonly statistics?: ConnectionStatistics;
   /** Link of the session of the connection. Only if the client asks for the field. */
   readonly session?: string;
   /** Client user name of the session. Only if the client asks for the field. */
@@ -192,7 +191,7 @@ const fields = defineFields<{
   role: { shape: line },
   server: { shape: line },
   service: { shape: line, derived: true },
-  statistics: { shape: counters, default: { ...noStatistics } },
+  statistics: { shape: counters, optional: true },
   session: { shape: line, derived: true, optional: true, onRequest: true },
   user: { shape: line, derived: true, optional: true, onRequest: true },
   address: { shape: line, derived: true, optional: true, onRequest: true },
@@ -203,12 +202,13 @@ function represent(
   { session, connection }: SessionConnection,
   { telemetry, fields: asked }: Rendering,
 ): ConnectionRepresentation {
+  const statistics = telemetry?.statistics(session.id, connection.id) ?? connection.statistics;
   const shown = {
     state: connection.state,
     role: connection.role,
     server: linkOfKey(snapshot, 'servers', connection.server),
     service: linkOfKey(snapshot, 'services', session.service),
-    statistics: telemetry?.statistics(session.id, connection.id) ?? connection.statistics,
+    ...(statistics !== undefined && { statistics }),
   };
   if (asked === undefined) return shown;
   const { id, user, address } = session;
@@ -250,17 +250,17 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
   'connection.opened': {
     evolve: (snapshot, { session, connected, id, server, role, state }, fold) =>
       withSessions(snapshot, fold, (table, within) =>
-        table.openConnection(
-          { id: session, connected },
-          { id, server, role, state, statistics: noStatistics },
-          within,
-        ),
+        table.openConnection({ id: session, connected }, { id, server, role, state }, within),
       ),
   },
   'connection.updated': {
     evolve: (snapshot, { session, connected, id, role, state, statistics }, fold) =>
       withSessions(snapshot, fold, (table, within) =>
-        table.updateConnection({ session, connected, id }, { role, state, statistics }, within),
+        table.updateConnection(
+          { session, connected, id },
+          { role, state, ...(statistics !== undefined && { statistics }) },
+          within,
+        ),
       ),
   },
   'connection.closed': {
@@ -330,7 +330,7 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
         ...identityOf(session, connection),
         role,
         state,
-        statistics,
+        ...(statistics !== undefined && { statistics }),
       };
     },
   },

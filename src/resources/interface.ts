@@ -93,4 +93,6 @@ export interface RunningInterface {
    * 1970-01-01T00:00:00Z; `undefined` if none does.
    */
   watchedSince(this: void, link: string): number | undefined;
+  /** The resources that the gateway could not bring to what is wanted. Never throws. */
+  lags(this: void): readonly { readonly resource: string; readonly since: number; readonly reason: string }[];
 }

@@ -319,7 +319,8 @@ function decideChange(
  * Deletes an admin user.
  *
  * Refused with `user-not-found` if there is no such user. If callers must authenticate, deleting the last user is
- * refused with `last-user`, because then nobody could log in.
+ * refused with `last-user`, because then nobody could log in, and deleting the last administrator with
+ * `last-administrator`.
  *
  * @param snapshot - the snapshot to decide on
  * @param name - name of the user, compared without case
@@ -356,9 +357,24 @@ function decideDeletion(snapshot: Snapshot, user: User, context: Context): UserD
     const detail = 'This is the last user, and without users nobody can log in. Create another user first.';
     return refused(snapshot, problem('last-user', detail), [resource]);
   }
+  if (isLastAdministrator(user, snapshot, context)) {
+    const detail =
+      `${quoted(user.name)} is the last administrator, and without one nobody can create users or change settings. ` +
+      'First create another user whom the roles of this gateway make an administrator.';
+    return refused(snapshot, problem('last-administrator', detail), [resource]);
+  }
   return accepted(events, snapshot, [resource], {
     events: [{ type: 'user.deleted', ...eventHead(linkOf('users', user), context), user: user.key }],
   });
+}
+
+function isLastAdministrator(
+  user: User,
+  { users }: Snapshot,
+  { authentication, isAdministrator }: Context,
+): boolean {
+  if (authentication !== 'required' || isAdministrator?.(user.name) !== true) return false;
+  return ![...users].some((each) => each !== user && isAdministrator(each.name));
 }
 
 /**

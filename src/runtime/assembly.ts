@@ -9,6 +9,7 @@ import type { HostAttempt } from '../ports/audit-record.ts';
 import type { ConfigurationStore } from '../ports/port.ts';
 import { alertsOf } from '../resources/alert.ts';
 import {
+  adoptDocument,
   boundRoutes,
   differencesOfDocument,
   type BoundResourceRoute,
@@ -102,10 +103,19 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
   journal.startRepeating();
   instruments?.opened(admin.snapshot, { recovered, unknown: admin.commands().length });
   // Only now: the commands of the last process may have changed the configuration.
-  onDifferences(differencesOfDocument(admin.snapshot, given), advice);
+  const differences = differencesOfDocument(admin.snapshot, given);
+  if (differences.length > 0)
+    onDifferences(differences, { advice, refusal: refusalOfDocument(options, admin.snapshot) });
   coordinator?.run();
   drains.begin();
   return admin;
+}
+
+/** What the host would refuse of the given document, in a sentence. */
+function refusalOfDocument({ given, veto, clock }: CompleteOptions, snapshot: Snapshot): string | undefined {
+  const context = { now: clock.now() };
+  const decision = adoptDocument(snapshot, given, context);
+  return decision.outcome === 'accepted' ? veto?.(decision, context)?.detail : undefined;
 }
 
 /**

@@ -6,7 +6,6 @@ import type { SecretPorts } from '../core/secret.ts';
 import type { TimeFormat } from '../core/time.ts';
 import type { Authenticate, Authorize, GatewayPort, Hasher, Veto } from '../ports/port.ts';
 import type { CommandInFlight } from '../resources/command.ts';
-import type { DocumentDifference } from '../resources/shared/document-difference.ts';
 import type { Surroundings } from '../resources/shared/rendering.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { DrainingResource } from '../snapshot/state.ts';
@@ -14,7 +13,8 @@ import type { AuditOptions } from './audit/sink-queue.ts';
 import type { Coordinator } from './command/coordinator.ts';
 import type { Execution, Refusal } from './command/execution.ts';
 import type { Origins } from './handler/origin.ts';
-import type { GuardedClock, GuardedForesee } from './host/guard.ts';
+import type { GuardedClock, GuardedForesee, GuardedRoleOf } from './host/guard.ts';
+import type { DifferingDocumentError } from './host/host-error.ts';
 import type { Instruments } from './instrumentation/instruments.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Limits } from './limits.ts';
@@ -30,6 +30,8 @@ export interface CompleteOptions {
   /** Whether no caller has to log in at a state. Never throws. */
   readonly isOpenAt: (snapshot: Snapshot) => boolean;
   readonly authorize: Authorize | undefined;
+  /** Left out if the rule knows no roles. Never throws. */
+  readonly roleOf: GuardedRoleOf | undefined;
   /** Never throws. */
   readonly veto: Veto | undefined;
   readonly foresee: GuardedForesee;
@@ -49,7 +51,7 @@ export interface CompleteOptions {
   /** Never throws. */
   readonly onError: (error: unknown) => void;
   /** Reports where the given document differs from the configuration in use. */
-  readonly onDifferences: (differences: readonly DocumentDifference[], advice?: string) => void;
+  readonly onDifferences: (...told: ConstructorParameters<typeof DifferingDocumentError>) => void;
 }
 
 /** The ports for secrets that need no running interface. @internal */

@@ -44,7 +44,15 @@ import {
 } from './host/check.ts';
 import { answerInTime, type HostDeadline } from './host/waiting.ts';
 import { DifferingDocumentError } from './host/host-error.ts';
-import { askHost, askSafely, awaitHost, createErrorSink, guardClock, onceEach } from './host/guard.ts';
+import {
+  askHost,
+  askSafely,
+  awaitHost,
+  createErrorSink,
+  guardClock,
+  guardRoleOf,
+  onceEach,
+} from './host/guard.ts';
 import { originsFrom } from './handler/origin.ts';
 import type { CompleteOptions, SealingPorts } from './ground.ts';
 import { Instruments } from './instrumentation/instruments.ts';
@@ -90,6 +98,7 @@ const options: Checks<AdminOptions> = {
     supports: optional(assertSupports),
     sessionsEnd: optional(option(isBoolean, 'true or false')),
     veto: hook,
+    behind: hook,
   }),
   clock: optional(port<Clock>(['now', 'sleep'], { monotonic: hook })),
   timeZone: word,
@@ -224,6 +233,7 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     authenticate,
     isOpenAt: opennessOf(authenticate, onError),
     authorize,
+    roleOf: guardRoleOf(authorize, onError),
     veto:
       (gateway.veto ?? veto) &&
       ((...given) =>
@@ -331,14 +341,13 @@ export function watchersOf(
         clock,
       })
     : undefined;
-  const onDifferences: CompleteOptions['onDifferences'] = (differences, advice) => {
-    if (differences.length === 0) return;
-    const error = new DifferingDocumentError(differences, advice);
+  const onDifferences: CompleteOptions['onDifferences'] = (differences, how) => {
+    const error = new DifferingDocumentError(differences, how);
     // After a change over the interface, the two differ at every start. An error is only what no command can take over,
     // and what an operator has added to the document and does not find.
-    const isUsual = differences.every(
-      ({ obstacle, detail }) => obstacle === undefined && detail !== onlyInDocument,
-    );
+    const isUsual =
+      how?.refusal === undefined &&
+      differences.every(({ obstacle, detail }) => obstacle === undefined && detail !== onlyInDocument);
     if (isUsual && logger !== undefined) instruments?.differs(error);
     else onError(error);
   };

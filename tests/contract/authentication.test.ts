@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   createBasicAuthentication,
   createPbkdf2Hasher,
+  createRoles,
   createSnapshot,
   type Authorize,
   type Hasher,
@@ -178,6 +179,41 @@ describe('with authentication', () => {
     const answer = await send('DELETE', '/users/grace', basic('Grace', 'compiler'));
     expect([answer.status, (answer.body as { code: string }).code]).toEqual([409, 'last-user']);
     expect(admin.snapshot.users.size).toBe(1);
+  });
+
+  // Promise: last-administrator
+  it('does not delete the last administrator, in a plan either', async () => {
+    const { send, admin } = await guard(
+      createRoles({ administrators: ['ADA', 'joan'], operators: ['grace'] }),
+    );
+    const ada = basic('ada', 'engine');
+    const remove = (name: string, query = '') => send('DELETE', `/users/${name}${query}`, ada);
+    for (const query of ['?dry_run=true', ''])
+      expect(await remove('ada', query)).toMatchObject({
+        status: 409,
+        body: {
+          code: 'last-administrator',
+          detail:
+            '"ada" is the last administrator, and without one nobody can create users or change settings. ' +
+            'First create another user whom the roles of this gateway make an administrator.',
+        },
+      });
+    expect(admin.snapshot.users.size).toBe(2);
+    expect((await send('PUT', '/users', ada, '{"name":"joan","password":"of arc"}')).status).toBe(204);
+    expect((await remove('ada')).status).toBe(204);
+    const joan = basic('joan', 'of arc');
+    expect((await send('DELETE', '/users/joan', joan)).body).toMatchObject({ code: 'last-administrator' });
+    expect((await send('DELETE', '/users/grace', joan)).status).toBe(204);
+  });
+
+  it('knows no last administrator by a rule without roles, or whose roles fail', async () => {
+    const roleOf = (): never => {
+      throw new Error('no');
+    };
+    for (const authorize of [() => true, Object.assign(() => true, { roleOf })]) {
+      const { send } = await guard(authorize);
+      expect((await send('DELETE', '/users/ada', basic('ada', 'engine'))).status).toBe(204);
+    }
   });
 
   // Promise: last-two-users

@@ -344,9 +344,9 @@ describe('the outcome of a command', () => {
       { id: 9, idle: 7 },
       { id: 12, idle: 0 },
     ]);
-    expect((await send('GET', '/sessions/9/connections?fields=statistics')).body).toMatchObject([
+    expect((await send('GET', '/sessions/9/connections?fields=statistics')).body).toEqual([
       { statistics },
-      { statistics: { reads: 0 } },
+      {}, // nobody knows its counters
     ]);
   });
 });

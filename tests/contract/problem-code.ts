@@ -3,6 +3,7 @@
  */
 import {
   patchInterface,
+  createRoles,
   createUser,
   deleteResource,
   deleteUser,
@@ -313,6 +314,15 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
     async before({ admin }) {
       const principal = { name: 'root' };
       await admin.handle({ method: 'DELETE', target: '/users/ada', headers: {}, principal });
+    },
+  }),
+  'last-administrator': () => ({
+    headers: { authorization: 'x' },
+    options: {
+      access: {
+        authenticate: () => Promise.resolve({ name: 'root' }),
+        authorize: createRoles({ administrators: ['root', 'grace'] }),
+      },
     },
   }),
   'precondition-failed': () => ({ headers: { 'if-match': '"other"' } }),

@@ -461,7 +461,7 @@ describe('foldReports', () => {
     [{ type: 'toString' }, '/0', unknownType],
     [{ type: '__proto__' }, '/0', unknownType],
     [() => 'lamp.seen', '/0', 'must be JSON, which has no function'],
-    [{ ...lamp, lamp: undefined }, '/0/lamp', 'must be JSON, which has no undefined; leave the member out'],
+    [{ ...lamp, lamp: undefined }, '/0/lamp', 'is required'],
     [{ ...lamp, on: new Date(0) }, '/0/on', 'must be a plain object or array, not a Date'],
     [{ type: 'lamp.seen', lamp: 'a' }, '/0/on', 'is required'],
     [{ type: 'lamp.seen', lamp: 'a', on: 1 }, '/0/on', 'must be a boolean, not a number'],

@@ -55,12 +55,13 @@ const commands = [
   ...additions.filter(({ method, path }) => method === 'PATCH' && path === '/'),
 ];
 
+const statistics = { reads: 1, writes: 1, buffered_writes: 0, high_water_events: 0, low_water_events: 0 };
 const facts = { state: 'a', user: 'b', address: 'c', service: 'My Service', connected: 7 };
 const report: readonly HostReport[] = [
   { type: 'session.opened', id: 77, ...facts },
   { type: 'session.updated', id: 77, state: 'd' },
   { type: 'connection.opened', session: 77, id: 1, server: 'db-serv-1', role: 'e', state: 'f' },
-  { type: 'connection.updated', session: 77, id: 1, role: 'g' },
+  { type: 'connection.updated', session: 77, id: 1, role: 'g', statistics },
   { type: 'connection.closed', session: 77, id: 1 },
   { type: 'session.closed', id: 77, connected: 7 },
   { type: 'server.reported', server: 'db-serv-1', status: ['slave'], reason: 'No route.' },

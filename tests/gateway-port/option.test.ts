@@ -201,6 +201,49 @@ describe('a port', () => {
   });
 });
 
+it('what has no state, and cannot be brought into place, has an alert until it can', async () => {
+  const clock = createVirtualClock();
+  let isBroken = true;
+  const gateway = createGatewayPort({
+    services: kind,
+    servers: {
+      fields: ['address', 'port'],
+      apply() {
+        if (isBroken) throw new EffectRefusedError('No route to 10.0.0.1');
+      },
+      read: (_key, applied) => applied,
+    },
+    sessionsEnd: true,
+    closeSessions,
+    clock,
+    onError: () => undefined,
+  });
+  const servers = [{ name: 'DB 1', address: '10.0.0.1', port: 1, protocol: 'pg' }];
+  const admin = createAdmin({ snapshot: createSnapshot({ servers }), gateway, clock });
+  await gateway.open(admin);
+  const alerts = async () => {
+    const handled = await admin.handle({ method: 'GET', target: '/alerts', headers: {} });
+    const all = JSON.parse(handled.matched ? String(handled.response.body) : '') as { code: string }[];
+    return all.filter(({ code }) => code === 'node-behind');
+  };
+  const first = await alerts();
+  expect(first).toEqual([
+    {
+      code: 'node-behind',
+      resource: '/servers/DB-1',
+      since: expect.any(String),
+      level: 'warning',
+      detail: 'The gateway could not bring this into place: No route to 10.0.0.1. It is tried again.',
+    },
+  ]);
+  await clock.advance(40_000);
+  expect(await alerts()).toEqual(first);
+  isBroken = false;
+  await clock.advance(31_000);
+  expect(await alerts()).toEqual([]);
+  await clock.waitFor(gateway[Symbol.asyncDispose]() as Promise<void>);
+});
+
 describe('what the gateway cannot have', () => {
   const used = {
     fields: ['max_connection'],
@@ -276,6 +319,22 @@ describe('what the gateway cannot have', () => {
     }
   });
 
+  it('is said beside the differences of a document, in place of the advice to adopt it', async () => {
+    const [errors, store] = [[] as string[], createMemoryStore()];
+    const observe = { onError: (error: unknown) => void errors.push(String(error)) };
+    const first = { services: [{ name: 'One', router: 'rr', max_connection: 1 }] };
+    for (const given of [document, first, wrong]) {
+      const snapshot = createSnapshot(given);
+      await (await openAdmin({ snapshot, gateway: portOf(), store, observe })).close();
+    }
+    expect(errors).toEqual([
+      expect.stringContaining('To use the values of the document, execute adoptDocument'),
+      expect.stringMatching(
+        /\nThe gateway would refuse to adopt this document: \/services\/One: .*root_user.* Change the document\.$/,
+      ),
+    ]);
+  });
+
   it('can be stopped and taken out, also if the gateway refuses a later part of the command', async () => {
     const [store, observe] = [createMemoryStore(), { onError: () => undefined }];
     const listeners = [{ name: 'main', protocol: 'pg', address: '::1', port: 1, ssl: 'required' }];
@@ -285,22 +344,26 @@ describe('what the gateway cannot have', () => {
     ];
     const snapshot = createSnapshot({ services });
     await (await openAdmin({ snapshot, gateway: anyPort, store, observe })).close();
+    const started: string[] = [];
     const gateway = portOf({
       services: {
         ...used,
-        apply(wanted: { readonly max_connection?: number } | undefined) {
+        apply(
+          wanted: { readonly max_connection?: number; readonly state: string } | undefined,
+          { key }: { readonly key: string },
+        ) {
           if (wanted?.max_connection === 9) throw new EffectRefusedError('Not 9.');
+          if (wanted?.state === 'started') started.push(key);
         },
       },
     });
     const admin = await openAdmin({ snapshot, gateway, store, observe });
     await gateway.open(admin);
-    // A service that was stopped and is started again may run now.
+    // The failure is another one, with another time.
     const definitions = () =>
-      toDocument(admin.snapshot).services?.map(
-        ({ state: _state, state_reason: _reason, state_since: _since, ...rest }) => rest,
-      );
+      toDocument(admin.snapshot).services?.map(({ state_since: _since, ...rest }) => rest);
     const before = definitions();
+    expect(before?.map(({ state }) => state)).toEqual(['failed', 'started']);
     const last: Transition = (state, context) =>
       patchService(state, 'Two', [{ op: 'add', path: '/max_connection', value: 9 }], context);
     const firsts: readonly Transition[] = [
@@ -319,6 +382,8 @@ describe('what the gateway cannot have', () => {
       });
       expect(definitions()).toEqual(before);
     }
+    // Nor does the undo of a failed command start what the gateway cannot have.
+    expect(new Set(started)).toEqual(new Set(['two']));
     await gateway[Symbol.asyncDispose]();
     await admin.close();
   });

@@ -75,7 +75,7 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'sessions.closeMany': ['service-not-found', 'server-not-found', 'partly-done'],
   'monitors.create': ['partly-done'],
   'users.create': ['user-exists', 'password-unacceptable'],
-  'users.delete': ['last-user'],
+  'users.delete': ['last-user', 'last-administrator'],
   'commands.abandon': ['command-not-abandonable'],
   'history.undo': ['undo-refused', 'partly-done'],
   'history.restore': ['undo-refused', 'partly-done'],

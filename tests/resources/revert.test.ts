@@ -443,6 +443,8 @@ describe('reverting a new user', () => {
     const alone = after(create('opaque'), createSnapshot({}));
     const required = { ...someTime, authentication: 'required' } as const;
     expect(expectRefused(revert(alone.event), alone.next, required).code).toBe('last-user');
+    const withRoles = { ...required, isAdministrator: (name: string) => name === 'Joan' };
+    expect(expectRefused(revert(event), next, withRoles).code).toBe('last-administrator');
   });
 
   it('is refused if the user with this name may be another one, and the message contains no hash', () => {

@@ -3,6 +3,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import * as z from 'zod/mini';
 import {
   applyReports,
   canTransition,
@@ -35,6 +36,7 @@ import {
   expectUnchanged,
   someTime,
 } from '../support/expect-decision.ts';
+import { reportTable } from '../support/internal.ts';
 import { shown } from '../support/shown.ts';
 
 type State = 'started' | 'stopped' | 'failed';
@@ -200,6 +202,20 @@ describe.each(machines)('a $kind', ({ kind, step, of, report }) => {
     const hint = `names the ${kind} "${link}", which does not exist. Reports name a ${kind} by name, "Report Service", not by link`;
     expect(linked.faults).toMatchObject([{ pointer: '/0', detail: hint }]);
   });
+});
+
+it('reads a member of a report that is undefined as one that is left out, in every report', () => {
+  const faultsOf = (report: object) =>
+    applyReports(sampleSnapshot(), report as HostReport, { now: 5 }).faults;
+  const members = Object.entries(reportTable).flatMap(([type, { shape }]) => {
+    const { properties = {} } = z.toJSONSchema(shape as z.ZodMiniType, { unrepresentable: 'any' });
+    return Object.keys(properties).map((member) => [type, member] as const);
+  });
+  for (const [type, member] of members.filter(([, name]) => name !== 'type'))
+    expect(faultsOf({ type, [member]: undefined })).toEqual(faultsOf({ type }));
+  expect(members.map((each) => each.join('.'))).toContain('server.reported.reason');
+  const report = { type: 'server.reported', server: 'db-serv-1', status: ['running'], reason: undefined };
+  expect(faultsOf(report)).toEqual([]);
 });
 
 describe('the time of the start of a service', () => {

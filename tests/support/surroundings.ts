@@ -25,6 +25,7 @@ export const surroundings: Surroundings = {
     outages: () => ({}),
     deadlineFailures: () => [],
     watchedSince: () => undefined,
+    lags: () => [],
   },
   commands: { list: () => [], abandon: () => Promise.resolve(undefined), behind: () => [] },
   history: createHistory({

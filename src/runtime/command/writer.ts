@@ -220,11 +220,12 @@ export class Writer {
   }
 
   #contextOf(actor: string | undefined): Context {
-    const { clock, times, authenticate, telemetry } = this.#ground;
+    const { clock, times, authenticate, roleOf, telemetry } = this.#ground;
     return {
       now: clock.read(),
       times,
       authentication: authenticate === undefined ? 'none' : 'required',
+      ...(roleOf === undefined ? {} : { isAdministrator: (name) => roleOf({ name }) === 'administrator' }),
       ...(telemetry === undefined ? {} : { idleOf: telemetry.idle }),
       ...(actor === undefined ? {} : { actor }),
     };

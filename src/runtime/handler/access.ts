@@ -5,14 +5,7 @@
  * body, a password hash or the queue can take a long time.
  */
 import type { AdminRequest, Principal } from '../../http/message.ts';
-import {
-  canonical,
-  roles,
-  type CommandRoute,
-  type PathParameters,
-  type Role,
-  type Route,
-} from '../../http/route.ts';
+import { canonical, roles, type CommandRoute, type PathParameters, type Route } from '../../http/route.ts';
 import type { Authenticate } from '../../ports/port.ts';
 import type { Coordinator } from '../command/coordinator.ts';
 import {
@@ -231,20 +224,12 @@ export function forbiddenTo(principal: Principal | undefined, running: Running, 
 
 /** What `GET /` shows of a caller. A role that the host gives wrongly is not shown. @internal */
 export function shownCaller(
-  { authorize, onError }: Running,
+  { roleOf }: Pick<Running, 'roleOf'>,
   principal: Principal,
 ): ReturnType<NonNullable<Surroundings['caller']>> {
   const user = cut(principal.name, longestName);
-  try {
-    const role = callHost('authorize', () => authorize?.roleOf?.(principal));
-    if (roles.includes(role as Role)) return { user, role: role as Role };
-    if (role !== undefined)
-      onError(wrongAnswer('authorize', role, `one of ${roles.join(', ')}, or undefined`));
-    return { user };
-  } catch (error) {
-    onError(error);
-    return { user };
-  }
+  const role = roleOf?.(principal);
+  return role === undefined ? { user } : { user, role };
 }
 
 const unauthenticated = problem(

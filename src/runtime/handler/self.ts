@@ -3,6 +3,7 @@
  */
 import { routes } from '../../resources/index.ts';
 import type { InterfaceRepresentation, RunningInterface } from '../../resources/interface.ts';
+import { guardBehind } from '../host/guard.ts';
 import { causeText, HostError } from '../host/host-error.ts';
 import type { Outage } from '../host/outbox.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -11,7 +12,8 @@ import { libraryVersion } from '../version.ts';
 
 /** Creates what the endpoints of the interface itself need. @internal */
 export function createSelf(parts: Parts): RunningInterface {
-  const { writer, journal, audit, drains, watched, clock, place, timeZone, refuseAll } = parts;
+  const { writer, journal, audit, drains, watched, clock, place, timeZone, refuseAll, gateway, onError } =
+    parts;
   return Object.freeze({
     state: () => ({
       ...place,
@@ -26,6 +28,7 @@ export function createSelf(parts: Parts): RunningInterface {
     outages: () => ({ ...outageOf('store', journal), ...outageOf('audit', audit) }),
     deadlineFailures: drains.failuresOf,
     watchedSince: watched.since,
+    lags: guardBehind(gateway, onError),
   });
 }
 

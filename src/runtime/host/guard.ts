@@ -5,9 +5,12 @@
  * process. Everything else is the contract of `ports/port.ts`. The table `guards` has the answers that are checked.
  */
 import { hiddenText, longestHash, longestSealed, parseShape } from '../../core/shape.ts';
-import type { Clock, Foresee } from '../../ports/port.ts';
+import type { Principal } from '../../http/message.ts';
+import { roles, type Role } from '../../http/route.ts';
+import type { Authorize, Clock, Foresee, GatewayLag, GatewayPort } from '../../ports/port.ts';
 import { systemClock, systemSleep } from '../../ports/system-clock.ts';
 import { parseProblem } from '../../problem.ts';
+import { lagShape } from '../../resources/alert.ts';
 import { telemetryShapes, type Telemetry } from '../../resources/telemetry.ts';
 import { noStatistics, type ConnectionStatistics } from '../../snapshot/session/table.ts';
 import { hostNotes } from '../../core/note.ts';
@@ -41,6 +44,12 @@ const guards = {
   'hasher.knows': { ...trueOrFalse, instead: countsAsFalse },
   'hasher.needsRehash': { ...trueOrFalse, instead: countsAsFalse },
   'authenticate.isOpen': { ...trueOrFalse, instead: countsAsFalse },
+  // The role. Of the answer of the rule itself, only `true` allows.
+  authorize: {
+    read: (answer) => roles.find((each) => each === answer) ?? (answer === undefined ? undefined : wrong),
+    wanted: `one of ${roles.join(', ')}, or undefined`,
+    instead: 'The caller counts as one without a role.',
+  },
   'sealer.seal': line(longestSealed),
   passwordPolicy: {
     read: (answer) => (answer === undefined || (isText(answer) && answer !== '') ? answer : wrong),
@@ -70,6 +79,11 @@ const guards = {
     read: (time) => (typeof time === 'number' ? time : wrong),
     wanted: 'milliseconds',
     instead: 'No duration was measured.',
+  },
+  behind: {
+    read: shaped(lagShape),
+    wanted: 'a list of resource, since and reason',
+    instead: 'The alerts do not show where the gateway is behind.',
   },
   'telemetry.threads': figures(shaped(telemetryShapes.threads)),
   'telemetry.tasks': figures(shaped(telemetryShapes.tasks)),
@@ -203,6 +217,18 @@ function show(error: unknown): void {
   console.error(error);
 }
 
+/** Gives the role of a caller; `undefined` if the rule of the host knows none, and if the rule fails. @internal */
+export type GuardedRoleOf = (principal: Principal) => Role | undefined;
+
+/** Guards `authorize.roleOf`; `undefined` if the rule knows no roles. @internal */
+export function guardRoleOf(
+  authorize: Authorize | undefined,
+  onError: (error: unknown) => void,
+): GuardedRoleOf | undefined {
+  if (authorize?.roleOf === undefined) return undefined;
+  return (principal) => askSafely('authorize', () => authorize.roleOf?.(principal), onError, undefined);
+}
+
 /** The largest number of notes of the host in a plan. */
 const mostNotes = 20;
 
@@ -302,6 +328,16 @@ export function guardTelemetry(telemetry: Telemetry, onError: (error: unknown) =
     statistics: (session, connection) =>
       askSafely('telemetry.statistics', () => telemetry.statistics?.(session, connection), failed, undefined),
   };
+}
+
+/** Asks the gateway what it could not bring into place. Never throws. @internal */
+export function guardBehind(
+  gateway: Pick<GatewayPort, 'behind'>,
+  onError: (error: unknown) => void,
+): () => readonly GatewayLag[] {
+  const failed = onceEach(onError);
+  return () =>
+    gateway.behind === undefined ? [] : askSafely('behind', () => gateway.behind?.(), failed, []);
 }
 
 /** The guard of a text of one line. */

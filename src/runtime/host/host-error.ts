@@ -19,6 +19,7 @@ import { onlyInDocument, type DocumentDifference } from '../../resources/shared/
 export type HostCall =
   | 'apply'
   | 'inspect'
+  | 'behind'
   | 'clock.now'
   | 'clock.monotonic'
   | 'clock.sleep'
@@ -176,15 +177,20 @@ export class DifferingDocumentError extends AdminError {
 
   /**
    * @param differences - every difference; the message lists the first 20
-   * @param advice - how to bring what only the document has into use
+   * @param how - `advice`: how to bring what only the document has into use; `refusal`: what the host would refuse
+   *   of the document
    */
-  constructor(differences: readonly DocumentDifference[], advice?: string) {
+  constructor(
+    differences: readonly DocumentDifference[],
+    { advice, refusal }: { readonly advice?: string | undefined; readonly refusal?: string | undefined } = {},
+  ) {
     const places = `${String(differences.length)} place${differences.length === 1 ? '' : 's'}`;
     const head = `The given document differs from the store in ${places}. The configuration in the store is in use.`;
-    super(
-      'document-differs',
-      [head, ...linesOf(differences)].join('\n  ') + `\n${remedy}${additionsIn(differences, advice)}`,
-    );
+    const next =
+      refusal === undefined
+        ? `${remedy}${additionsIn(differences, advice)}`
+        : `The gateway would refuse to adopt this document: ${refusal} Change the document.`;
+    super('document-differs', `${[head, ...linesOf(differences)].join('\n  ')}\n${next}`);
     this.name = 'DifferingDocumentError';
     this.#differences = differences;
   }

@@ -13,7 +13,6 @@ import { formatInstant, parseInstant } from '../../core/time.ts';
 import { reservedFaults } from '../entry.ts';
 import {
   IndexedSessionTable,
-  noStatistics,
   type ConnectionStatistics,
   type OpeningConnection,
   type OpeningSession,
@@ -64,7 +63,7 @@ export interface ConnectionDocument {
   readonly server: string;
   /** Derived from the session. A link, if given, must be that of the service of the session. */
   readonly service?: unknown;
-  /** Counters of the connection, all 0 if left out. */
+  /** Counters of the connection; left out if they are not known. */
   readonly statistics?: ConnectionStatistics;
 }
 
@@ -237,12 +236,12 @@ function toConnections(entries: readonly ConnectionDocument[], keyOf: KeyOf): re
     while (taken.has(free)) free += 1;
     return free++;
   };
-  return entries.map(({ id = nextFree(), role, state, server, statistics = noStatistics }) => ({
+  return entries.map(({ id = nextFree(), role, state, server, statistics }) => ({
     id,
     server: keyOf(server, 'servers'),
     role,
     state,
-    statistics,
+    ...(statistics !== undefined && { statistics }),
   }));
 }
 
@@ -298,7 +297,7 @@ export function saveSessions(snapshot: State): readonly SessionDocument[] {
         state,
         role,
         server: linkOfKey(snapshot, 'servers', server),
-        statistics,
+        ...(statistics !== undefined && { statistics }),
       })),
     }));
 }

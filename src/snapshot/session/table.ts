@@ -36,8 +36,8 @@ export interface Connection {
   readonly role: string;
   /** Descriptive text of the state of the connection. */
   readonly state: string;
-  /** The counters of the connection. */
-  readonly statistics: ConnectionStatistics;
+  /** The counters of the connection; left out if the host has not said them. */
+  readonly statistics?: ConnectionStatistics;
   /** The revision that opened the connection; 0 for a connection of the first snapshot. */
   readonly opened: number;
 }
@@ -510,10 +510,14 @@ function shownSession({ opened: _opened, renamed: _renamed, connections, ...sess
 }
 
 /** A frozen copy of a connection. Statistics that equal the known statistics become the same object. */
-function connectionRecord(connection: OpeningConnection, opened: number, known = noStatistics): Connection {
-  const { id, server, role, state } = connection;
-  const same = connection.statistics === known || agrees(known, connection.statistics);
-  const statistics = same ? known : statisticsRecord(connection.statistics);
+function connectionRecord(
+  { id, server, role, state, statistics: given }: OpeningConnection,
+  opened: number,
+  known?: ConnectionStatistics,
+): Connection {
+  if (given === undefined) return Object.freeze({ id, server, role, state, opened });
+  const isSame = known !== undefined && agrees(known, given);
+  const statistics = isSame ? known : statisticsRecord(given);
   return Object.freeze({ id, server, role, state, statistics, opened });
 }
 

@@ -22,12 +22,14 @@ import {
   type Decision,
   type Effect,
   type EffectOf,
+  type GatewayPort,
   type Listener,
   type Operation,
   type ServerStatusWord,
   type Session,
   type Snapshot,
   type Transition,
+  type Veto,
 } from '../../index.ts';
 import { formatPointer, type Json } from '../../json/index.ts';
 import { linkedServers, type SessionIdentity } from './audited-gateway.ts';
@@ -35,6 +37,8 @@ import { linkedServers, type SessionIdentity } from './audited-gateway.ts';
 /** An effect to audit, and the related effects that the audits need. @internal */
 export interface AuditedEffect {
   readonly effect: Effect;
+  /** The decision that asks for `effect`; left out for a closing of some sessions or connections. */
+  readonly decision?: Acceptance;
   /** The effect that must come before `effect`: what is created must be gone first. */
   readonly first?: Effect;
   /** The start of the service that `effect` creates. */
@@ -69,7 +73,15 @@ export interface AuditedEffect {
   readonly kept?: readonly Effect[];
 }
 
+/** A decision that a gateway can refuse. */
+type Acceptance = Parameters<Veto>[0];
+
 const context: Context = { now: 0 };
+
+/** Why a gateway refuses a decision before anything is asked of it, in a sentence. @internal */
+export function vetoOn(decision: Decision | undefined, { veto }: Abilities): string | undefined {
+  return decision?.outcome === 'accepted' ? veto?.(decision, context)?.detail : undefined;
+}
 
 /** The number of sessions that the audits look at. */
 const maxSessions = 100;
@@ -77,16 +89,22 @@ const maxSessions = 100;
 /** The effects of a snapshot, all of them or those of one type. @internal */
 export type AuditedEffects = (only?: Effect['type']) => readonly AuditedEffect[];
 
+/** What a gateway says of itself. */
+interface Abilities {
+  readonly sessionsEnd?: boolean;
+  readonly veto?: GatewayPort['veto'] | undefined;
+}
+
 /**
- * Gives the effects that transitions on a snapshot ask for; `sessionsEnd` is that of the gateway. A source decides its
- * effects when a law asks for one of their types, and only once: few laws look at other types.
+ * Gives the effects that transitions on a snapshot ask for. A source decides its effects when a law asks for one of
+ * their types, and only once: few laws look at other types.
  *
  * @internal
  */
-export function auditedEffectsIn(snapshot: Snapshot, sessionsEnd = false): AuditedEffects {
+export function auditedEffectsIn(snapshot: Snapshot, abilities: Abilities): AuditedEffects {
   const known = new Map<Source, readonly AuditedEffect[]>();
   const decided = (source: Source): readonly AuditedEffect[] => {
-    const effects = known.get(source) ?? source.effects(snapshot, sessionsEnd);
+    const effects = known.get(source) ?? source.effects(snapshot, abilities);
     known.set(source, effects);
     return effects;
   };
@@ -261,13 +279,13 @@ function reversibleEffect(
   };
   const later = following.flatMap((each) => effectOf(each) ?? []);
   const [settings, missing] = [settingsBeside(snapshot, effect), onMissing(effect)];
-  return [{ effect, settlements, inverse: effectOf(revert(event)), later, settings, missing }];
+  return [{ effect, decision, settlements, inverse: effectOf(revert(event)), later, settings, missing }];
 }
 
 function closingEffects(
   snapshot: Snapshot,
   effects: readonly Effect[],
-  sessionsEnd: boolean,
+  { sessionsEnd = false }: Abilities,
 ): readonly AuditedEffect[] {
   return effects.map((effect) => ({
     effect,
@@ -416,10 +434,19 @@ export function isDrain(effect: Effect): boolean {
   return effect.from.drain === undefined && effect.to.drain !== undefined;
 }
 
-function patchTransitions(snapshot: Snapshot, kind: keyof typeof samples): readonly Transitions[] {
+/** The changes of the settings of a kind: those that the gateway takes, if there are any. */
+function patchTransitions(
+  snapshot: Snapshot,
+  kind: keyof typeof samples,
+  abilities: Abilities,
+): readonly Transitions[] {
   // The sample takes resources of its kind. The compiler cannot derive that from the kind.
   const sample: (resource: never) => Transitions = samples[kind];
-  return [...snapshot[`${kind}s`]].map((resource) => sample(resource as never));
+  return [...snapshot[`${kind}s`]].map((resource) => {
+    const all = sample(resource as never);
+    const taken = all.filter((each) => vetoOn(each(snapshot, context), abilities) === undefined);
+    return taken.length > 0 ? taken : all;
+  });
 }
 
 /** The transition that sets a setting to a value. */
@@ -515,7 +542,7 @@ export function auditedTypes(): readonly Effect['type'][] {
 /** Decides the effects of some types. */
 interface Source {
   readonly types: readonly Effect['type'][];
-  readonly effects: (snapshot: Snapshot, sessionsEnd: boolean) => readonly AuditedEffect[];
+  readonly effects: (snapshot: Snapshot, abilities: Abilities) => readonly AuditedEffect[];
 }
 
 /** Each row decides the effects of its types on a snapshot. The order of the rows is the order of the audits. */
@@ -527,7 +554,8 @@ const sources: readonly Source[] = [
   })),
   ...kindsOf(samples).map((kind) => ({
     types: [`${kind}.update`] as const,
-    effects: (now: Snapshot) => reversibleEffects(now, patchTransitions(now, kind)),
+    effects: (now: Snapshot, abilities: Abilities) =>
+      reversibleEffects(now, patchTransitions(now, kind, abilities)),
   })),
   {
     types: ['service.update', 'server.update'],
@@ -535,15 +563,19 @@ const sources: readonly Source[] = [
   },
   {
     types: ['sessions.close'],
-    effects: (now, sessionsEnd) => closingEffects(now, sessionClosings(now), sessionsEnd),
+    effects: (now, abilities) => closingEffects(now, sessionClosings(now), abilities),
   },
   {
     types: ['connections.close'],
-    effects: (now, sessionsEnd) => closingEffects(now, connectionClosings(now), sessionsEnd),
+    effects: (now, abilities) => closingEffects(now, connectionClosings(now), abilities),
   },
   {
     types: ['logs.flush'],
-    effects: (now, sessionsEnd) => closingEffects(now, effectsOf(flushLogs(now, context)), sessionsEnd),
+    effects(now, abilities) {
+      const decision = flushLogs(now, context);
+      const flushes = closingEffects(now, effectsOf(decision), abilities);
+      return decision.outcome === 'accepted' ? flushes.map((each) => ({ ...each, decision })) : flushes;
+    },
   },
   ...kindsOf(samples).map((kind) => ({
     types: [`${kind}.delete`, `${kind}.create`] as const,

@@ -74,6 +74,11 @@ export interface GatewayAuditOptions<Gateway extends AuditedGateway> {
    * what the gateway cannot do. Nothing if left out, as in a port. An audit rejects if the gateway lists others.
    */
   readonly supports?: GatewayPort['supports'];
+  /**
+   * The member `veto` of the gateway. The list has no audit of an effect that `veto` refuses on the document, such as
+   * the flush of log files that the gateway does not have. A port of `createGatewayPort` answers before it is opened.
+   */
+  readonly veto?: GatewayPort['veto'];
 }
 
 /** How a host opens a gateway and connects clients. @internal */

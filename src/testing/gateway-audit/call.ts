@@ -476,7 +476,9 @@ type Call = (effect: Effect, deadline: AbortController) => Promise<void>;
 
 /** The id of the command of an effect. An effect and its inverse share a command; every other effect has its own. */
 function commandOf({ effect, inverse }: AuditedEffect, asked: Effect): string {
-  return `audit of ${textOf(asked === inverse ? effect : asked)}`;
+  const own = asked === inverse ? effect : asked;
+  // Changes of two settings are two commands.
+  return `audit of ${textOf(own)}, ${settingOf(own)}`;
 }
 
 function codeOf(error: unknown): unknown {
@@ -523,4 +525,9 @@ async function isGone(client: AuditClient): Promise<boolean> {
 /** What an effect is about, for messages. @internal */
 export function textOf({ type, resource }: Effect): string {
   return `${type} of ${resource}`;
+}
+
+/** The settings that an update changes, in a sentence. @internal */
+export function settingOf(effect: Effect): string {
+  return 'operations' in effect ? Object.keys(effect.to).join(', ') : 'setting';
 }

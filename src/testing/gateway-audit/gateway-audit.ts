@@ -17,6 +17,7 @@ import {
   auditedEffectsIn,
   auditedTypes,
   isDrain,
+  vetoOn,
   type AuditedEffect,
   type AuditedEffects,
 } from './audited-effect.ts';
@@ -55,8 +56,9 @@ export interface GatewayAudit {
  */
 export interface GatewayAudits extends ReadonlyArray<GatewayAudit> {
   /**
-   * The audits that are not in the list, each with what is missing: an option, a word of `supports`, or something in
-   * the document. A type of effects of which the document has nothing is listed without a requirement.
+   * The audits that are not in the list, each with the reason: a missing option, a word that `supports` does not
+   * list, the sentence with which `veto` refuses the effect, or something that the document lacks. A type of effects
+   * of which the document has nothing is listed without a requirement.
    */
   readonly leftOut: readonly { readonly id: string; readonly why: string }[];
 }
@@ -84,7 +86,8 @@ export interface GatewayAudits extends ReadonlyArray<GatewayAudit> {
  * @param open - opens a gateway in that state, for the interface that it gets; called at least once for each audit
  * @param options - `connect`: connects a client, to audit how the port closes sessions and connections; `obstruct`:
  *   lets the start of a service fail, to audit what `inspect` answers while the gateway tries again; `interrupt`: takes
- *   a server away, to audit what the gateway reports of it; `supports`: what `supports` of the gateway lists
+ *   a server away, to audit what the gateway reports of it; `supports` and `veto`: those of the gateway, to leave
+ *   out what the gateway cannot do
  * @returns the audits, which may run in any order
  * @throws {@link InvalidDocumentError} if the document is invalid
  * @throws TypeError for an unknown option, and for something that is no function
@@ -111,9 +114,10 @@ export function gatewayAudits<Gateway extends AuditedGateway>(
   open: (admin: Admin) => Promise<Gateway>,
   options: GatewayAuditOptions<Gateway> = {},
 ): GatewayAudits {
-  assertMembers(options, [...means, 'supports'], 'option of gatewayAudits');
+  assertMembers(options, [...means, 'supports', 'veto'], 'option of gatewayAudits');
   assertFunction('open', open);
-  for (const name of means) if (options[name] !== undefined) assertFunction(name, options[name]);
+  for (const name of [...means, 'veto'] as const)
+    if (options[name] !== undefined) assertFunction(name, options[name]);
   const host = { ...options, snapshot: createSnapshot(document), open };
   const all: readonly Candidate[] = [...effectAudits(host), unknownAudit(host), ...reportAudits(host)];
   const audits = all.flatMap(({ why, ...audit }) => (why === undefined ? [audit] : []));
@@ -131,14 +135,14 @@ interface Candidate extends GatewayAudit {
 
 function effectAudits<Gateway extends AuditedGateway>(host: Host<Gateway>): readonly Candidate[] {
   const { snapshot, connect } = host;
-  const [withSessions, own] = [withClients(snapshot), snapshot].map((each) => auditedEffectsIn(each));
+  const [withSessions, own] = [withClients(snapshot), snapshot].map((each) => auditedEffectsIn(each, host));
   if (withSessions === undefined || own === undefined) return [];
   const usual = connect === undefined ? own : withSessions;
   const types = [...new Set(withSessions().map(({ effect }) => effect.type))];
   return types.flatMap((type) =>
     laws.flatMap((law): readonly Candidate[] => {
       const covered = coveredBy(law, type, withSessions);
-      const missing = coveredBy(law, type, usual).map((audited) => missingNeed(host, law, audited));
+      const missing = coveredBy(law, type, usual).map((audited) => whyNot(host, law, audited));
       if (covered.length === 0) return [];
       const audit = {
         id: `${type}/${law.id}`,
@@ -146,20 +150,21 @@ function effectAudits<Gateway extends AuditedGateway>(host: Host<Gateway>): read
         run: () => runAudit(host, type, law),
       };
       if (missing.includes(undefined)) return [audit];
-      return [{ ...audit, why: whyNot(missing[0] ?? 'connect') }];
+      return [{ ...audit, why: missing[0] ?? needed('connect') }];
     }),
   );
 }
 
-/** What a host lacks for a check of an effect. What is created is deleted first, and the reverse. */
-function missingNeed<Gateway extends AuditedGateway>(
+/** Why an effect is not checked; `undefined` if it is. What is created is deleted first, and the reverse. */
+function whyNot<Gateway extends AuditedGateway>(
   host: Host<Gateway>,
   { needs = [] }: Pick<Law, 'needs'>,
-  { effect }: AuditedEffect,
-): Need | undefined {
+  { effect, decision }: AuditedEffect,
+): string | undefined {
   const isMembership = !isDrain(effect) && 'from' in effect !== 'to' in effect;
   const own: readonly Need[] = isDrain(effect) ? ['drain'] : isMembership ? ['create', 'delete'] : [];
-  return [...needs, ...own].find((need) => !has(host, need));
+  const missing = [...needs, ...own].find((need) => !has(host, need));
+  return missing === undefined ? vetoOn(decision, host) : needed(missing);
 }
 
 function has<Gateway extends AuditedGateway>(
@@ -170,7 +175,7 @@ function has<Gateway extends AuditedGateway>(
   return isMeans(need) ? options[need] !== undefined : words.includes(need);
 }
 
-function whyNot(need: Need): string {
+function needed(need: Need): string {
   return isMeans(need) ? `it needs the option ${need}` : `supports does not list ${need}`;
 }
 
@@ -207,7 +212,7 @@ function reportAudits<Gateway extends AuditedGateway>(host: Host<Gateway>): read
     .map(({ id, name, needs = ['connect'], check }) => {
       const missing = needs.find((need) => !has(host, need));
       const audit = { id: `reports/${id}`, name, run: () => withGateway(host, check) };
-      return missing === undefined ? audit : { ...audit, why: whyNot(missing) };
+      return missing === undefined ? audit : { ...audit, why: needed(missing) };
     });
 }
 
@@ -245,7 +250,7 @@ async function runAudit<Gateway extends AuditedGateway>(
   while (index < count) {
     await withGateway(host, async (opened) => {
       const found = await eventually(() => {
-        const all = auditedEffectsIn(opened.admin.snapshot, opened.gateway.sessionsEnd);
+        const all = auditedEffectsIn(opened.admin.snapshot, opened.gateway);
         const covered = coveredBy(law, type, all);
         const audited = covered[index];
         return audited && { all, audited, count: covered.length };
@@ -253,7 +258,8 @@ async function runAudit<Gateway extends AuditedGateway>(
       if (found === undefined) throw new Error(nothingToAudit(type, opened));
       const { all, audited } = found;
       count = found.count;
-      if (missingNeed(host, law, audited) !== undefined) return;
+      if (whyNot(host, law, audited) !== undefined) return;
+      assertVeto(host, vetoOn(audited.decision, opened.gateway));
       const calls = callsFor(audited, opened);
       const settings = law.asksSettings === true ? await settingsNow(audited, calls) : [];
       if (audited.first !== undefined) {
@@ -262,13 +268,25 @@ async function runAudit<Gateway extends AuditedGateway>(
       }
       const { length } = opened.faults;
       await law.check({ ...audited, settings }, calls, (only) =>
-        all(only).filter((each) => missingNeed(host, {}, each) === undefined),
+        all(only).filter((each) => whyNot(host, {}, each) === undefined),
       );
       const fault = opened.faults.slice(length);
       if (fault.length > 0) throw new Error(`the interface must take every report${hintOf(fault)}`);
     });
     index += 1;
   }
+}
+
+/** @throws Error if the gateway refuses what the list of audits has, and the list was made without its `veto` */
+function assertVeto<Gateway extends AuditedGateway>(
+  { veto }: Host<Gateway>,
+  detail: string | undefined,
+): void {
+  if (detail === undefined || veto !== undefined) return;
+  throw new Error(
+    `veto of the gateway refuses the effect: ${detail} Give gatewayAudits the option veto, and the audits of this effect ` +
+      'are left out',
+  );
 }
 
 /** The settings that the gateway has before anything is changed. A gateway need not have each of them. */

@@ -4,7 +4,7 @@
 import { systemClock, type Effect, type EffectOf, type GatewayPort, type Update } from '../../index.ts';
 import { isDrain, type AuditedEffect, type AuditedEffects } from './audited-effect.ts';
 import { BrokenRuleError, restMs } from './audited-gateway.ts';
-import { textOf, type Calls } from './call.ts';
+import { settingOf, textOf, type Calls } from './call.ts';
 
 /** One row of the table of audits. @internal */
 export interface Law {
@@ -443,11 +443,6 @@ async function stays(look: () => Promise<void>): Promise<void> {
 
 function isMembership({ type }: Effect): boolean {
   return type.endsWith('.create') || type.endsWith('.delete');
-}
-
-/** The setting to which an update leads, for messages. */
-function settingOf(effect: Effect): string {
-  return 'operations' in effect ? Object.keys(effect.to).join(', ') : 'setting';
 }
 
 /**

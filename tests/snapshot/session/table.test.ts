@@ -461,10 +461,12 @@ describe('a record of the table', () => {
     connections.pop();
     expect(table.find(7)).toMatchObject({ state: 'ready', connections: [{ statistics: { reads: 1 } }] });
   });
-  it('shares the statistics of connections that have done nothing', () => {
-    const other = { ...connection, id: 2, statistics: { ...noStatistics } };
-    const found = one.openConnection({ id: 7 }, other, change).find(7);
-    expect(found?.connections.map((each) => each.statistics === noStatistics)).toEqual([true, true]);
+  it('has no statistics of a connection until they are known', () => {
+    const { statistics, ...other } = { ...connection, id: 2 };
+    const opened = one.openConnection({ id: 7 }, other, change);
+    expect(opened.find(7)?.connections[1]).not.toHaveProperty('statistics');
+    const told = opened.updateConnection({ session: 7, id: 2 }, { statistics }, change);
+    expect(told.find(7)?.connections[1]).toMatchObject({ id: 2, statistics });
   });
 
   it('keeps its identity, whatever an update says', () => {

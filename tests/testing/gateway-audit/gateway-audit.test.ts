@@ -19,6 +19,7 @@ import {
   type Telemetry,
   type Transition,
 } from 'gateway-admin-core';
+import { createGatewayPort, type OpenedGatewayPort } from 'gateway-admin-core/gateway-port';
 import { keyOf } from 'gateway-admin-core/gateway-port';
 import {
   createScriptedGateway,
@@ -278,6 +279,37 @@ describe('the audits', () => {
     const { leftOut } = gatewayAudits(small, open);
     const why = 'the document has no stopped service with two listeners';
     expect(leftOut).toContainEqual({ id: 'service.start/whole', why });
+  });
+
+  it('are left out where the veto of the gateway refuses the effect, in its words', async () => {
+    const small = { services: [{ name: 'One', router: 'r', listeners: [listener('l', 1)] }] };
+    const create = (): OpenedGatewayPort =>
+      createGatewayPort({
+        services: {
+          fields: ['connection_timeout'],
+          apply: () => undefined,
+          read: (_key, applied) => applied,
+        },
+        closeSessions: () => undefined,
+      });
+    const open = async (admin: Admin): Promise<OpenedGatewayPort> => {
+      const port = create();
+      await port.open(admin);
+      return port;
+    };
+    const { supports, veto } = create();
+    const own = gatewayAudits(small, open, { supports, veto });
+    const why = '/gateway/logs: This gateway has no log files to flush.';
+    for (const law of ['after', 'again', 'abort', 'final'])
+      expect(own.leftOut).toContainEqual({ id: `logs.flush/${law}`, why });
+    expect(own.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['service.stop/after', 'service.update/after', 'listener.create/after']),
+    );
+    await Promise.all(own.map(({ run }) => run()));
+    // A list that was made without the veto says what is missing.
+    await expect(
+      auditNamed(gatewayAudits(small, open, { supports }), 'logs.flush/after').run(),
+    ).rejects.toThrow(`veto of the gateway refuses the effect: ${why} Give gatewayAudits the option veto`);
   });
 
   it('need the report of each client that connects, and something to close', async () => {

@@ -146,7 +146,7 @@ export function simplerUnits(texts: readonly string[]): readonly (readonly strin
   const text = texts.at(-1) ?? '';
   const plain = text.replace(/, (?:as planned|if unchanged)$/, '');
   if (plain !== text) return [[plain]];
-  const [, client = '', asked = ''] = /^(c\d+: )(.*)$/.exec(text) ?? [];
+  const [, client = '', asked = ''] = /^(c\d+(?:@[a-z])?: )(.*)$/.exec(text) ?? [];
   const parts = asked.split(' + ');
   if (parts.length > 1) return parts.map((_, at) => [client + parts.toSpliced(at, 1).join(' + ')]);
   // What belongs to a death stays with it.

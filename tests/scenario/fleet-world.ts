@@ -21,11 +21,20 @@ function begin(random: Random): readonly (readonly string[])[] {
 
 function draw(random: Random, known: Known, number: number): readonly string[] {
   const node = random.pick(nodes.slice(0, 2));
-  if (random.chance(0.1)) return random.pick(troubles)(node);
+  if (random.chance(0.04)) return ended(random, known, node, number);
+  if (random.chance(0.08)) return random.pick(troubles)(node);
   // A client can read at one node and ask at another.
   return drawSteps(random, known, number).flatMap((text) =>
     at(random.chance(0.2) && /^c\d/.test(text) ? random.pick(nodes) : node, text),
   );
+}
+
+/** The others end the command of a node that they do not hear, and its gateway still does it, or has done it. */
+function ended(random: Random, { clients, theme }: Known, node: string, number: number): readonly string[] {
+  const way = random.pick(['do it after 12s', 'do it and answer after 12s', 'do it after 3s']);
+  const asked = random.pick(theme.commands)(random, number);
+  const request = `c${String(clients + 1)}@${node}: ${asked}`;
+  return [`${node} gateway: ${way}`, request, `${node} is mute`, 'wait 6s', `${node} is heard`, 'wait 8s'];
 }
 
 const troubles: readonly ((node: string) => readonly string[])[] = [
@@ -60,5 +69,8 @@ function simpler(texts: readonly string[]): readonly (readonly string[])[] {
   const parts = texts.flatMap((text, place) =>
     texts.length === 1 || needed.test(text) ? [] : [texts.toSpliced(place, 1)],
   );
-  return [...parts, ...(texts.includes(allLate) ? [] : simplerUnits(texts))];
+  const dies = texts.indexOf(allLate);
+  // A node that begins, and has not died.
+  const begun = texts.slice(dies + 1);
+  return [...parts, ...(dies === -1 ? simplerUnits(texts) : begun.length > 0 ? [begun] : [])];
 }

@@ -31,6 +31,7 @@ export const faults = [
     name: 'closes-after-a-504',
     commit: 'fccfac82',
     what: 'A command of unknown outcome goes on to what cannot be undone.',
+    kind: '--scenarios',
     file: 'src/runtime/command/command.ts',
     from: 'if (flight.isUnknown && isIrreversible(stage.effect))',
     to: 'if (isIrreversible(stage.effect) && inverseOf === undefined)',

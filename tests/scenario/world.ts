@@ -57,7 +57,10 @@ export async function simulateWorld(kind: Kind, seed: number): Promise<readonly 
 
 /** The law that was broken: a fault without the names in it. */
 function lawOf(fault: string): string {
-  return fault.replace(/\/\S+|\bc\d+(?:@[a-z])?\b|\b[a-z]-[\da-f-]+|^[a-z]\b|\d+|"[^"]*"|\{.*/g, '…');
+  return fault.replace(
+    /\b(?:PUT|POST|PATCH|DELETE) \S+|\/\S+|\bc\d+(?:@[a-z])?\b|\b[a-z]-[\da-f-]+|^[a-z]\b|\d+|"[^"]*"|\{.*|(?<= made ).*/g,
+    '…',
+  );
 }
 
 async function draw({ begin, draw: drawUnit, faults }: Kind, seed: number): Promise<World> {

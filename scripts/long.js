@@ -24,6 +24,7 @@ const parts =
         ['test:simulation', '--plans', '100000', seed],
         ['test:simulation', '--fleet', '100000', seed],
         ['test:simulation', '--scenarios', '1000000', seed],
+        ['test:simulation', '--fleet', '--scenarios', '100000', seed],
         ['test:faults'],
         ['test:fuzz'],
         ['test:properties'],
@@ -42,8 +43,9 @@ const parts =
         ['test:fuzz', '5000'],
         ['test:simulation', '--found'],
         ['test:simulation', '--minutes', 0.4 * minutes, '100000', seed],
-        ['test:simulation', '--fleet', '--minutes', 0.3 * minutes, '100000', seed],
+        ['test:simulation', '--fleet', '--minutes', 0.2 * minutes, '100000', seed],
         ['test:simulation', '--scenarios', '--minutes', 0.2 * minutes, '1000000', seed],
+        ['test:simulation', '--fleet', '--scenarios', '--minutes', 0.1 * minutes, '1000000', seed],
       ];
 
 console.log(`From seed ${seed}`);

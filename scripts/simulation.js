@@ -4,9 +4,11 @@
  *
  * - `--fleet` simulates fleets of nodes instead of one node.
  * - `--plans` lets clients plan in every world, and not in every fourth.
- * - `--scenarios` draws scenarios, and prints what fails with as few steps as show the fault.
+ * - `--scenarios` draws scenarios, and prints what fails with as few steps as show the fault. With `--fleet`, scenarios of
+ *   a fleet.
  * - `--found` runs the seeds of `tests/simulation/found.js` and no others.
  * - `--fault NAME` plants a fault of `tests/faults/faults.js`, and ends with the first world that finds it.
+ * - `--seed N` runs this seed alone.
  * - `--minutes N` begins no more seeds after so many minutes.
  * - `--alone` uses one thread.
  *
@@ -30,7 +32,8 @@ const mostFailures = 5;
 
 const entries = {
   '--fleet': 'tests/fleet/simulation/world.ts',
-  '--scenarios': 'tests/scenario/world.ts',
+  '--scenarios': 'tests/scenario/one-node-world.ts',
+  '--fleet --scenarios': 'tests/scenario/fleet-world.ts',
 };
 
 if (isMainThread) await main();
@@ -38,21 +41,21 @@ else await work(workerData);
 
 async function main() {
   const given = process.argv.slice(2);
-  const faultName = given.includes('--fault') ? given.splice(given.indexOf('--fault'), 2)[1] : undefined;
+  const optionOf = (name) => (given.includes(name) ? given.splice(given.indexOf(name), 2)[1] : undefined);
+  const [faultName, minutes = Infinity, seed] = ['--fault', '--minutes', '--seed'].map(optionOf);
   const fault = faults.find(({ name }) => name === faultName);
   if (faultName !== undefined && fault === undefined)
     throw new Error(
       `There is no fault "${faultName}". The faults are: ${faults.map(({ name }) => name).join(', ')}`,
     );
-  const [minutes = Infinity] = given.includes('--minutes')
-    ? given.splice(given.indexOf('--minutes'), 2).slice(1)
-    : [];
-  const kind = fault?.kind ?? given.find((each) => ['--fleet', '--plans', '--scenarios'].includes(each));
+  const kinds = ['--fleet', '--plans', '--scenarios'].filter((each) => given.includes(each));
+  const kind = kinds.length === 0 ? fault?.kind : kinds.join(' ');
   const threads = given.includes('--alone') ? 1 : availableParallelism();
-  const [seeds = 100_000, first = 0] = given.filter((each) => !each.startsWith('--')).map(Number);
+  const numbers = seed === undefined ? given.filter((each) => !each.startsWith('--')) : [1, seed];
+  const [seeds = 100_000, first = 0] = numbers.map(Number);
   if (![seeds, first].every(Number.isSafeInteger) || seeds < 1 || !(Number(minutes) > 0)) {
     console.error(
-      'Usage: npm run test:simulation [-- [--fleet | --plans | --scenarios] [--alone] [--minutes N] SEEDS [FIRST]]',
+      'Usage: npm run test:simulation [-- [--fleet | --plans] [--scenarios] [--alone] [--minutes N] SEEDS [FIRST]]',
     );
     process.exit(2);
   }
@@ -196,7 +199,7 @@ async function work({ bundle, kind, seeds, end, mostFailed }) {
     const faults = await simulate(seed, kind === '--plans' ? 1 : undefined, onWay).catch((error) => [
       String(error),
     ]);
-    const again = `to run it again: npm run test:simulation -- ${kind === undefined ? '' : `${kind} `}1 ${seed}`;
+    const again = `to run it again: npm run test:simulation -- ${kind === undefined ? '' : `${kind} `}--seed ${seed}`;
     const fault = faults.length === 0 ? undefined : [`Seed ${seed}; ${again}`, ...faults].join('\n  ');
     if (fault !== undefined) failed += 1;
     parentPort.postMessage({ isDone: true, fault });

@@ -6,6 +6,7 @@ import type { Admin } from 'gateway-admin-core';
 import { foldFaults } from '../model/judge.ts';
 import type { ShownEvent } from '../model/configuration.ts';
 import { wholeDocument } from '../support/configuration.ts';
+import { WayBack } from '../simulation/way-back.ts';
 import { jsonOf } from '../support/json-body.ts';
 import type { Step } from './scenario.ts';
 import type { Stage } from './stage.ts';
@@ -46,6 +47,18 @@ export async function historyFaults(stage: Stage, admin: Admin, given: Given): P
       faults.push(`the undo of ${id} is "${undo}", and its dry run answers ${String(status)}`);
   }
   return faults;
+}
+
+/** The undos of the entries lead back step by step, and a restore leads there again. */
+export async function wayBackFaults({ clock, ledger }: Stage, admin: Admin): Promise<readonly string[]> {
+  // A way that begins the read-only mode again ends there.
+  const isHeld = ledger?.commands.some(({ events }) =>
+    events.some(({ type }) => type === 'interface.updated'),
+  );
+  if (ledger === undefined || isHeld === true) return [];
+  const wayBack = new WayBack(admin, clock, ledger);
+  await wayBack.walk();
+  return wayBack.faults;
 }
 
 /** What a store does not keep, and what happens after the death of a process, is seen at the next start or never. */

@@ -5,7 +5,7 @@
 import type { GatewayDocument } from 'gateway-admin-core';
 
 import { configuration } from '../support/configuration.ts';
-import { historyFaults, historyOf, isLossy } from './history-law.ts';
+import { historyFaults, historyOf, isLossy, wayBackFaults } from './history-law.ts';
 import { answerlessFaults, callFaults, modelFaults } from './passed-law.ts';
 import type { Step } from './scenario.ts';
 import type { Passed, Stage } from './stage.ts';
@@ -36,12 +36,14 @@ export async function faultsAtRest(stage: Stage, steps: readonly Step[]): Promis
   if (next === undefined) return ['the interface does not start again'];
   const isSame = sameJson(shown, configuration(next.snapshot)) && sameJson(mode, next.snapshot.interface);
   const kept = await historyOf(stage, next);
+  const wayBack = undoes.length === 0 ? await wayBackFaults(stage, next) : [];
   return [
     ...differences.map((text) => `in the end, ${text}`),
     ...open,
     ...(isSame ? [] : ['another start shows something else']),
     ...(sameJson(factsOf(history), factsOf(kept)) ? [] : ['another start shows another history']),
     ...undoes,
+    ...wayBack,
     ...configurationFaults(shown),
     ...answerFaults(stage.passed, all),
     ...(steps.some(({ text }) => mayRefuse.test(text)) ? [] : halfDoneFaults(all)),

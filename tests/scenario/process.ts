@@ -43,6 +43,8 @@ export class Process {
   #isDead = false;
   /** Whether the process has died without closing the interface. */
   wasKilled = false;
+  /** Whether the host has brought its gateway to what the interface shows. */
+  isBrought = false;
   readonly #surroundings: Surroundings;
   #admin: Admin | undefined;
 

@@ -141,18 +141,27 @@ function held(random: Random, { clients, theme }: Known, number: number): readon
   ];
 }
 
-/** Steps that stay together, in simpler forms: without a look before, and with fewer commands in a sequence. */
+/**
+ * Steps that stay together, in simpler forms: a death that leaves nothing behind, without a look before, and with fewer
+ * commands in a sequence.
+ */
 export function simplerUnits(texts: readonly string[]): readonly (readonly string[])[] {
-  const text = texts.at(-1) ?? '';
+  const death = texts.indexOf('wait until idle') - 1;
+  const dead = ['kill with its calls', 'start'];
+  const deaths = death < 0 ? [] : [texts.toSpliced(death, 2 + beginning.length, ...dead)];
+  return [...deaths, ...texts.flatMap((text, at) => simplerAt(texts, text, at))];
+}
+
+function simplerAt(texts: readonly string[], text: string, at: number): readonly (readonly string[])[] {
   const plain = text.replace(/, (?:as planned|if unchanged)$/, '');
   if (plain !== text) return [[plain]];
-  const [, client = '', asked = ''] = /^(c\d+: )(.*)$/.exec(text) ?? [];
+  const [, client = '', asked = ''] = /^(c\d+(?:@[a-z])?: )(.*)$/.exec(text) ?? [];
   const parts = asked.split(' + ');
-  if (parts.length > 1) return parts.map((_, at) => [client + parts.toSpliced(at, 1).join(' + ')]);
+  const fewer =
+    parts.length === 1 ? [] : parts.map((_, part) => client + parts.toSpliced(part, 1).join(' + '));
   // What belongs to a death stays with it.
-  return texts.flatMap((each, at) =>
-    texts.length > 1 && /^(?:gateway|c\d+|wait \d)/.test(each) ? [texts.toSpliced(at, 1)] : [],
-  );
+  const isLeft = texts.length > 1 && /^(?:gateway|host|c\d+|wait \d)/.test(text);
+  return [...fewer.map((each) => texts.with(at, each)), ...(isLeft ? [texts.toSpliced(at, 1)] : [])];
 }
 
 const gatewayWays = [

@@ -29,7 +29,10 @@ import {
   type VirtualClock,
 } from 'gateway-admin-core/testing';
 
+import { Chronicle } from '../fleet/simulation/chronicle.ts';
+import type { Step as LogStep } from '../fleet/simulation/shared-disk.ts';
 import type { Command } from '../model/command.ts';
+import { Ledger } from '../simulation/ledger.ts';
 import { inShort } from '../support/audit-reader.ts';
 import { wholeDocument } from '../support/configuration.ts';
 import { jsonOf } from '../support/json-body.ts';
@@ -94,6 +97,8 @@ export type Passed =
       /** The state, and whether no command was in flight. */
       readonly before: GatewayDocument;
       readonly isIdle: boolean;
+      /** The moment of the log of the fleet. */
+      readonly moment: number;
     }
   | { readonly what: 'report' }
   | {
@@ -105,6 +110,8 @@ export type Passed =
       readonly command: string | undefined;
       /** The code of the problem. */
       readonly code: string | undefined;
+      /** The moment of the log of the fleet. */
+      readonly moment: number;
     }
   | {
       readonly what: 'call';
@@ -118,6 +125,10 @@ export class Stage {
   /** A turn of the event loop ends every promise job, and long lists are read over several turns. */
   readonly clock: VirtualClock = createVirtualClock(0, { turn: 'event-loop', turns: 8 });
   readonly store = new FailingStore();
+  /** What the log of a fleet has led to. */
+  readonly chronicle = new Chronicle();
+  /** What the commands of one node have led to. */
+  ledger: Ledger | undefined;
   document: GatewayDocument = usual;
   options: Partial<AdminOptions> = {};
   /** Whether errors, refusals and failures are seen with all of their text. */
@@ -141,6 +152,22 @@ export class Stage {
   readonly #commandOf = new Map<string, string>();
   /** The tags and marks that each client has read last, by client and target. */
   readonly #read = new Map<string, string>();
+
+  constructor() {
+    this.store.onStep = (step, isShared) => {
+      if (isShared) this.chronicle.take(step);
+      else this.#enter(step);
+    };
+    this.store.onSetBack = (steps) => {
+      this.chronicle.setBack(steps);
+    };
+  }
+
+  /** What a process that is no node of a fleet has stored. */
+  #enter({ kind, texts }: LogStep): void {
+    this.ledger ??= new Ledger(this.snapshot);
+    if (kind === 'append') for (const text of texts) this.ledger.take(JSON.parse(text) as Json);
+  }
 
   /**
    * What was seen since the last time. What is seen at several nodes at the same moment stands in the order of the
@@ -261,7 +288,17 @@ export class Stage {
     const isIdle = admin.commands().length === 0;
     const handled = admin.handle({ method, target, headers, ...content, principal });
     const command = { method, path: target, body };
-    this.passed.push({ what: 'request', client, at: this.clock.now(), process, command, before, isIdle });
+    const moment = this.chronicle.now;
+    this.passed.push({
+      what: 'request',
+      client,
+      at: this.clock.now(),
+      process,
+      command,
+      before,
+      isIdle,
+      moment,
+    });
     void handled.then(async (answer) => {
       if (process.isDead) return;
       if (!answer.matched) {
@@ -273,7 +310,9 @@ export class Stage {
       this.#note(who, path, response, content);
       const { command, code } = (content ?? {}) as Partial<Problem>;
       const after = wholeDocument(admin.snapshot);
-      this.passed.push({ what: 'answer', client, status: response.status, after, command, code });
+      const { status } = response;
+      const moment = this.chronicle.now;
+      this.passed.push({ what: 'answer', client, status, after, command, code, moment });
       const shown = response.status === 200 && path === given ? patched(request, content) : content;
       this.say(`${client}: ${this.#textOfAnswer(response, shown)}`, node);
     });

@@ -10,6 +10,7 @@ import {
 } from 'gateway-admin-core';
 import { createSharedMemory, type SharedStore } from 'gateway-admin-core/fleet';
 
+import type { Step } from '../fleet/simulation/shared-disk.ts';
 import { appendTo, compactLog } from '../support/foreign-node.ts';
 
 /** What becomes of a call that writes. */
@@ -43,6 +44,11 @@ export class Line {
 export class FailingStore {
   /** Whether the nodes of a fleet learn at once that others have written something. */
   givesHints = true;
+  /** Called after each step of the log. */
+  onStep: (step: Step, isShared: boolean) => void = () => undefined;
+  /** Called when the shared log was set back, with the steps that are left. */
+  onSetBack: (steps: readonly Step[]) => void = () => undefined;
+  #steps: readonly Step[] = [];
   readonly #lines = new Map<string, Line>();
   readonly #single = createMemoryStore();
   readonly #shared = createSharedMemory({ losesHint: () => !this.givesHints });
@@ -62,13 +68,27 @@ export class FailingStore {
     const line = this.line(place);
     const reached = <T>(call: () => Promise<T>): Promise<T> =>
       line.isCut ? Promise.reject(new Error('The line is cut.')) : call();
+    const isShared = shared !== undefined;
+    /** Notes a step. The same call again changes nothing. */
+    const noted = async (
+      kind: Step['kind'],
+      records: readonly Json[],
+      call: Promise<string>,
+    ): Promise<string> => {
+      const id = await call;
+      if (id === this.#steps.at(-1)?.id) return id;
+      const step = { kind, id, count: 0, texts: records.map((record) => JSON.stringify(record)) };
+      this.#steps = [...this.#steps, step];
+      this.onStep(step, isShared);
+      return id;
+    };
     const calls = {
       durable: true,
       load: () => reached(() => store.load()),
       append: (...given: Parameters<typeof store.append>) =>
-        reached(() => this.#write(line, () => store.append(...given))),
+        reached(() => this.#write(line, () => noted('append', given[0], store.append(...given)))),
       compact: (...given: Parameters<typeof store.compact>) =>
-        reached(() => this.#write(line, () => store.compact(...given))),
+        reached(() => this.#write(line, () => noted('compact', [given[0]], store.compact(...given)))),
       [Symbol.asyncDispose]: () => (shared === undefined ? Promise.resolve() : shared[Symbol.asyncDispose]()),
     };
     if (shared === undefined) return calls;
@@ -83,8 +103,19 @@ export class FailingStore {
     };
   }
 
+  /** The end of the shared log. */
+  async position(): Promise<string> {
+    return (await this.#shared.open().load()).position;
+  }
+
   backUp(): void {
-    this.#setBack = this.#shared.backup();
+    const [steps, restore] = [this.#steps, this.#shared.backup()];
+    if (steps.length === 0) throw new Error('The store has nothing to back up');
+    this.#setBack = () => {
+      restore();
+      this.#steps = steps;
+      this.onSetBack(steps);
+    };
   }
 
   setBack(): void {

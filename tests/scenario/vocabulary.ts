@@ -12,6 +12,7 @@ import {
 } from 'gateway-admin-core';
 import type { ApplyWay, InspectWay } from 'gateway-admin-core/testing';
 
+import { bringGateway } from '../fleet/simulation/bringing.ts';
 import { setReadOnly } from '../support/read-only.ts';
 import { storeWays, type StoreWay } from './store.ts';
 import type { Place, Request, Stage } from './stage.ts';
@@ -297,6 +298,16 @@ export const vocabulary: readonly Row[] = [
         ...gateway.statusReports(),
         { type: 'sessions.complete' },
       ]);
+    },
+  },
+  {
+    form: '[<node> ]host brings its gateway',
+    means: 'the host gives the gateway what the interface shows, as after each start of a node',
+    perform: (stage, { node }) => {
+      const { gateway, process } = stage.place(node);
+      if (process?.admin === undefined) return;
+      process.isBrought = true;
+      void bringGateway({ admin: process.admin, gateway, process, clock: stage.clock });
     },
   },
   {

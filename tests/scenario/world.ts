@@ -1,15 +1,26 @@
 /**
- * A world: a scenario at random, and the laws at its end. A world that fails is told as a scenario, with as few steps as
+ * Worlds: scenarios at random, and the laws at their ends. A world that fails is told as a scenario, with as few steps as
  * show the fault.
  */
-import { createRandom } from 'gateway-admin-core/testing';
+import { createRandom, type Random } from 'gateway-admin-core/testing';
 
-import { faultsAtRest } from './law.ts';
-import { beginning, drawSteps, drawTheme, simplerUnits } from './random.ts';
+import { drawTheme, type Known } from './random.ts';
 import { writeScenario, type Step } from './scenario.ts';
 import { shrink, simplify } from './shrink.ts';
 import { Stage } from './stage.ts';
 import { perform } from './vocabulary.ts';
+
+/** A kind of worlds. */
+export interface Kind {
+  /** What happens first, in units of steps that stay together. */
+  readonly begin: (random: Random) => readonly (readonly string[])[];
+  /** Draws the next unit. */
+  readonly draw: (random: Random, known: Known, number: number) => readonly string[];
+  /** A unit in simpler forms. */
+  readonly simpler: (unit: readonly string[]) => readonly (readonly string[])[];
+  /** What has gone wrong that must never go wrong. Nothing fails any more, and everybody is waited for. */
+  readonly faults: (stage: Stage, steps: readonly Step[]) => Promise<readonly string[]>;
+}
 
 interface World {
   /** Steps that stay together. */
@@ -18,56 +29,66 @@ interface World {
 }
 
 const length = 40;
+/** How many faults of a world are told: the first one often leads to all others. */
+const most = 5;
 
 /** Runs the world of a seed. Gives the scenario that shows what went wrong that must never go wrong. */
-export async function simulate(seed: number): Promise<readonly string[]> {
-  const world = await draw(seed);
+export async function simulateWorld(kind: Kind, seed: number): Promise<readonly string[]> {
+  const world = await draw(kind, seed);
   if (world.faults.length === 0) return [];
-  const kinds = new Set(world.faults.map(kindOf));
+  const laws = new Set(world.faults.map(lawOf));
   const texts = world.units.map((unit) => unit.map(({ text }) => text));
   const fails = async (some: readonly (readonly string[])[]): Promise<boolean> =>
-    (await replay(some)).faults.some((fault) => kinds.has(kindOf(fault)));
+    (await replay(kind, some)).faults.some((fault) => laws.has(lawOf(fault)));
   const smallest = async (): Promise<World> =>
-    replay(await simplify(await shrink(texts, fails), simplerUnits, fails));
+    replay(kind, await simplify(await shrink(texts, fails), kind.simpler, fails));
   const small = (await fails(texts)) ? await smallest() : world;
   const scenario = writeScenario({
     kind: 'scenario',
     title: `The world of seed ${String(seed)}.`,
     lines: small.units.flat(),
   });
-  return [scenario, ...small.faults];
+  return [
+    `${String(texts.flat().length)} steps, of which these show the fault:`,
+    scenario,
+    ...small.faults.slice(0, most),
+  ];
 }
 
-/** A fault without the names in it. */
-function kindOf(fault: string): string {
-  return fault.replace(/\/\S+|\bc\d+\b|\bs-[\d-]+|\d+|"[^"]*"/g, '…');
+/** The law that was broken: a fault without the names in it. */
+function lawOf(fault: string): string {
+  return fault.replace(
+    /\b(?:PUT|POST|PATCH|DELETE) \S+|\/\S+|\bc\d+(?:@[a-z])?\b|\b[a-z]-[\da-f-]+|^[a-z]\b|\d+|"[^"]*"|\{.*|(?<= made ).*/g,
+    '…',
+  );
 }
 
-async function draw(seed: number): Promise<World> {
+async function draw({ begin, draw: drawUnit, faults }: Kind, seed: number): Promise<World> {
   const random = createRandom(seed);
   const theme = drawTheme(random);
   const commands: string[] = [];
   let clients = 0;
   const stage = new Stage();
-  const units: (readonly Step[])[] = [await played(stage, beginning)];
+  const units: (readonly Step[])[] = [];
+  for (const texts of begin(random)) units.push(await played(stage, texts));
   for (let number = 1; number <= length; number += 1) {
-    const texts = drawSteps(random, { commands, clients, theme }, number);
-    clients += new Set(texts.flatMap((text) => /^c\d+(?=:)/.exec(text) ?? [])).size;
+    const texts = drawUnit(random, { commands, clients, theme }, number);
+    clients += new Set(texts.flatMap((text) => /^c\d+(?=[:@])/.exec(text) ?? [])).size;
     const unit = await played(stage, texts);
     units.push(unit);
     const seen = unit.flatMap((step) => step.seen).join('\n');
-    for (const [, name, other = name] of seen.matchAll(/ by (c\d+) \(|^(c\d+): 504 /gm))
+    for (const [, name, other = name] of seen.matchAll(/ by (c\d+) \(|^(c\d+)(?:@[a-z])?: 504 /gm))
       if (other !== undefined && !commands.includes(other)) commands.push(other);
   }
-  return judged(stage, units);
+  return { units, faults: await faults(stage, units.flat()) };
 }
 
 /** Performs steps anew. */
-async function replay(texts: readonly (readonly string[])[]): Promise<World> {
+async function replay({ faults }: Kind, texts: readonly (readonly string[])[]): Promise<World> {
   const stage = new Stage();
   const units: (readonly Step[])[] = [];
   for (const unit of texts) units.push(await played(stage, unit));
-  return judged(stage, units);
+  return { units, faults: await faults(stage, units.flat()) };
 }
 
 /** Performs steps. A step that is not possible, because another was taken out, does nothing. */
@@ -80,8 +101,4 @@ async function played(stage: Stage, texts: readonly string[]): Promise<readonly 
     steps.push({ text, seen: stage.takeSeen() });
   }
   return steps;
-}
-
-async function judged(stage: Stage, units: World['units']): Promise<World> {
-  return { units, faults: await faultsAtRest(stage, units.flat()) };
 }

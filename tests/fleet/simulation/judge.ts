@@ -6,7 +6,7 @@ import { nameKey, type AdminEvent, type Snapshot } from 'gateway-admin-core';
 import { configuration } from '../../support/configuration.ts';
 import { textOf, type Ledger } from './ledger.ts';
 import type { Sent } from './answer.ts';
-import type { Node } from './node.ts';
+import type { Node, Running } from './node.ts';
 import { contentAt, shownIn } from './shown.ts';
 
 /** What was answered, and what was kept. */
@@ -17,8 +17,13 @@ interface Answers {
   readonly sent: readonly Sent[];
 }
 
+/** A node, as the judge sees it. */
+interface Judged extends Pick<Node, 'name' | 'gateway'> {
+  readonly running: Pick<Running, 'admin'> | undefined;
+}
+
 export interface Evidence extends Answers {
-  readonly nodes: readonly Node[];
+  readonly nodes: readonly Judged[];
   readonly position: string;
   /** The name of the node that never comes back: nobody says what became of its commands. */
   readonly gone?: string;
@@ -113,7 +118,7 @@ function nameOf({ answer }: Sent): string {
   return answer?.code ?? String(answer?.outcome);
 }
 
-function strayNode(node: Node, { snapshot }: Ledger, position: string): readonly string[] {
+function strayNode(node: Judged, { snapshot }: Ledger, position: string): readonly string[] {
   const { running, gateway, name } = node;
   if (running === undefined) return [];
   const { admin } = running;

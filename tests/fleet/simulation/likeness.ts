@@ -31,7 +31,7 @@ const planned: Readonly<Record<string, Transition>> = {
 };
 
 /** Says in what nodes differ. */
-export async function unlikeness(nodes: readonly Running[]): Promise<readonly string[]> {
+export async function unlikeness(nodes: readonly Pick<Running, 'admin'>[]): Promise<readonly string[]> {
   const [first, ...others] = await Promise.all(nodes.map(shownAt));
   return others.flatMap((other) =>
     Object.keys(other)
@@ -40,7 +40,7 @@ export async function unlikeness(nodes: readonly Running[]): Promise<readonly st
   );
 }
 
-async function shownAt({ admin }: Running): Promise<Readonly<Record<string, string>>> {
+async function shownAt({ admin }: Pick<Running, 'admin'>): Promise<Readonly<Record<string, string>>> {
   const marks = Object.entries(planned).map(([name, transition]) => {
     const plan = admin.plan(transition);
     return [`the mark of a ${name}`, plan.outcome === 'refused' ? plan.problem.code : plan.mark];

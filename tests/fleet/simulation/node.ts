@@ -4,8 +4,6 @@
  */
 import {
   createPbkdf2Hasher,
-  nameKey,
-  toDocument,
   type Admin,
   type Effect,
   type GatewayPort,
@@ -17,6 +15,7 @@ import { createScriptedGateway, type GatewayFaults, type ScriptedGateway } from 
 
 import type { Trail } from '../../simulation/trail.ts';
 import { answerOf, answerTo, type Answer, type Sent } from './answer.ts';
+import { bringGateway } from './bringing.ts';
 import { Process, type Surroundings } from './process.ts';
 
 export const leaseMs = 3000;
@@ -233,81 +232,19 @@ export class Node {
 
   /** The host brings its gateway to what the interface shows, as after every start. */
   async #bringGateway({ admin, process }: Running): Promise<void> {
-    const { state } = this.gateway;
-    const links = new Set([
-      ...targetsIn(admin.snapshot).map(linkKeyOf),
-      ...collections.flatMap((collection) =>
-        Object.keys(state[collection]).map((key) => linkKeyOf({ collection, key })),
-      ),
-    ]);
-    const brought = Promise.all(Array.from(links, (link) => this.#bring({ admin, process }, link)));
+    const { gateway } = this;
+    const brought = bringGateway({ admin, gateway, process, clock: process.clock });
     // After a set-back, the gateway can have what a command still creates: its sessions are reported after that.
-    if (!this.gateway.sessionReports().every(isAbout(admin.snapshot))) await brought;
+    if (!gateway.sessionReports().every(isAbout(admin.snapshot))) await brought;
     this.#reportSessions({ admin, process });
     await brought;
-    if (!process.isDead) admin.report(serverReports(this.gateway));
+    if (!process.isDead) admin.report(serverReports(gateway));
   }
 
   #reportSessions({ admin, process }: Running): void {
     if (process.isDead) return;
     admin.report([...this.gateway.sessionReports(), { type: 'sessions.complete' }]);
     this.isReporting = true;
-  }
-
-  /** Brings one resource of the gateway to what the interface shows, once no command holds it. */
-  async #bring({ admin, process }: Running, link: string): Promise<void> {
-    while (admin.commands().some(({ resources }) => resources.some((each) => nameKey(each) === link)))
-      await process.clock.sleep(20);
-    if (process.isDead) return;
-    const wanted = targetAt(admin.snapshot, link);
-    const [, collection = '', key = ''] = link.split('/');
-    const place = { collection: collection as Target['collection'], key };
-    const actual = this.gateway.state[place.collection][key];
-    if (wanted === undefined) {
-      if (actual !== undefined) this.#takeOut(place);
-      return;
-    }
-    if (actual === undefined) this.#put(creationOf(admin.snapshot, wanted));
-    for (const effect of effectsOf(this.#actual(wanted), wanted)) this.#put(effect);
-    if (collection === 'services') this.#listen(admin.snapshot, key);
-  }
-
-  #listen({ services }: Snapshot, service: string): void {
-    const { listeners = [] } = services.find(service) ?? {};
-    const wanted = new Map(listeners.map((each) => [nameKey(each.name), each]));
-    const actual = Object.keys(this.gateway.state.services[service]?.listeners ?? {});
-    const effectOf = (verb: string, listener: string, definition = {}): Effect =>
-      ({
-        type: `listener.${verb}`,
-        resource: `/services/${service}/listeners/${listener}`,
-        ...{ service, listener, from: definition, to: definition },
-      }) as unknown as Effect;
-    for (const listener of actual) this.#put(effectOf('delete', listener));
-    for (const [listener, definition] of wanted) this.#put(effectOf('create', listener, definition));
-  }
-
-  /** What goes takes its sessions and connections with it. */
-  #takeOut({ collection, key }: Pick<Target, 'collection' | 'key'>): void {
-    const { gateway } = this;
-    for (const [id, { service, connections }] of Object.entries(gateway.state.sessions)) {
-      if (collection === 'services' && service === key) gateway.closeSession(Number(id));
-      else if (collection === 'servers')
-        for (const [connection, { server }] of Object.entries(connections))
-          if (server === key) gateway.closeConnection(Number(id), Number(connection));
-    }
-    const kind = kinds[collection];
-    const resource = `/${collection}/${key}`;
-    this.#put({ type: `${kind}.delete`, resource, [kind]: key, from: {} } as unknown as Effect);
-  }
-
-  #actual(target: Target): Target {
-    const { state, settings } = this.gateway.state[target.collection][target.key] ?? {};
-    return { ...target, settings: settings ?? {}, ...(state === undefined ? {} : { state }) };
-  }
-
-  #put(effect: Effect): void {
-    this.gateway.will('done');
-    void this.gateway.apply(effect, { commandId: 'host', signal: new AbortController().signal });
   }
 }
 
@@ -337,71 +274,3 @@ const expectedErrors = [
   /DifferingDocumentError/,
   /audit records are lost/,
 ];
-
-/** What a gateway is to have of a resource. */
-interface Target {
-  readonly collection: 'services' | 'monitors' | 'servers' | 'filters';
-  readonly kind: string;
-  readonly key: string;
-  readonly link: string;
-  readonly state?: string;
-  readonly settings: object;
-}
-
-const kinds = { services: 'service', monitors: 'monitor', servers: 'server', filters: 'filter' } as const;
-
-const collections = Object.keys(kinds) as (keyof typeof kinds)[];
-
-function linkKeyOf({ collection, key }: Pick<Target, 'collection' | 'key'>): string {
-  return `/${collection}/${key}`;
-}
-
-/** The effect with which a gateway gets what it does not have. */
-function creationOf(snapshot: Snapshot, { collection, kind, key, link }: Target): Effect {
-  const all: readonly { readonly name: string }[] = toDocument(snapshot)[collection] ?? [];
-  const { state: _state, ...entry } = all.find(({ name }) => nameKey(name) === key) as object & {
-    readonly state?: unknown;
-  };
-  const definition = ['service', 'monitor'].includes(kind) ? { ...entry, state: 'stopped' } : entry;
-  return { type: `${kind}.create`, resource: link, [kind]: key, to: definition } as unknown as Effect;
-}
-
-function targetsIn(snapshot: Snapshot): readonly Target[] {
-  return collections.flatMap((collection) =>
-    [...snapshot[collection]].map((entity): Target => {
-      const { key, name, settings } = entity;
-      const state = 'state' in entity ? { state: entity.state } : {};
-      return { collection, kind: kinds[collection], key, link: `/${collection}/${name}`, settings, ...state };
-    }),
-  );
-}
-
-function targetAt(snapshot: Snapshot, link: string): Target | undefined {
-  return targetsIn(snapshot).find((target) => linkKeyOf(target) === link);
-}
-
-function effectsOf(before: Target, after: Target): readonly Effect[] {
-  const { kind, key, link } = after;
-  const head = { resource: link, [kind]: key };
-  const status = {
-    from: withWords(before.settings, before.settings),
-    to: withWords(after.settings, before.settings),
-  };
-  const update = { type: `${kind}.update`, ...head, ...status };
-  const isMoved = before.state !== after.state && !(before.state === 'failed' && after.state === 'started');
-  const verb = after.state === 'started' ? 'start' : 'stop';
-  const from = { state: verb === 'start' ? 'stopped' : 'started' };
-  const turn = { type: `${kind}.${verb}`, ...head, from, to: { state: after.state } };
-  return [update, ...(isMoved ? [turn] : [])] as unknown as readonly Effect[];
-}
-
-/** Settings with the word of the administrator, and the other words of the gateway. */
-function withWords(settings: object, gateway: object): object {
-  type Words = Readonly<Partial<Record<'state' | 'status', readonly string[]>>>;
-  // A snapshot calls the status `state`.
-  const { state, status: wanted = state, ...others } = settings as Words;
-  const { status: found = [] } = gateway as Words;
-  if (wanted === undefined) return settings;
-  const words = found.filter((word) => word !== 'maintenance');
-  return { ...others, status: wanted.includes('maintenance') ? ['maintenance', ...words] : words };
-}

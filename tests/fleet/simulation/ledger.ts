@@ -8,6 +8,7 @@ import {
   serverStatusWords,
   type AdminEvent,
   type GatewayDocument,
+  type Server,
   type Snapshot,
 } from 'gateway-admin-core';
 
@@ -66,14 +67,10 @@ export function recordsIn({ kind, texts }: Step): readonly LogRecord[] {
   return records.filter((record) => record.type === 'intent' || record.type === 'settlement');
 }
 
-/** The text of an event, without its place. Of the settings, a log has those that the event changes. */
+/** The text of an event, without its place. */
 export function textOf(event: AdminEvent): string {
   const { fleet: _place, ...rest } = event;
-  const { before = {}, after = {} } = rest as Partial<Update>;
-  const isSame = (name: string): boolean => JSON.stringify(before[name]) === JSON.stringify(after[name]);
-  const changed = (settings: object): object =>
-    Object.fromEntries(Object.entries(settings).filter(([name]) => !isSame(name)));
-  return JSON.stringify({ ...rest, before: changed(before), after: changed(after) });
+  return JSON.stringify(rest);
 }
 
 /** Reads a log from its first state on. */
@@ -208,7 +205,8 @@ export class LedgerReader implements Ledger {
   }
 }
 
-type Update = Readonly<Record<'before' | 'after', Readonly<Record<string, unknown>>>>;
+/** What an update changes: the members that differ. */
+type Update = Readonly<Record<'from' | 'to', Readonly<Record<string, unknown>>>>;
 
 /** Says if an event cannot have been decided on a snapshot. */
 function objectionTo(snapshot: Snapshot, event: AdminEvent): string | undefined {
@@ -224,7 +222,7 @@ function objectionTo(snapshot: Snapshot, event: AdminEvent): string | undefined 
     case 'monitor.updated':
       return updateObjection(snapshot.monitors.find(event.monitor)?.settings, event);
     case 'server.updated':
-      return updateObjection(snapshot.servers.find(event.server)?.settings, event);
+      return updateObjection(definedServer(snapshot.servers.find(event.server)), event);
     case 'filter.updated':
       return updateObjection(snapshot.filters.find(event.filter)?.settings, event);
     case 'interface.updated':
@@ -257,16 +255,21 @@ function stateObjection(state: string | undefined, type: string): string | undef
   return type.endsWith('.started') === (state === 'stopped') ? undefined : `the state is ${String(state)}`;
 }
 
+/** The settings of a server, under the names that an update has. */
+function definedServer(server: Server | undefined): object | undefined {
+  return server && { ...server.settings, status: server.settings.state };
+}
+
 function updateObjection(settings: object | undefined, event: object): string | undefined {
-  const { before, after } = event as Update;
+  const { from, to } = event as Update;
   const present = (settings ?? {}) as Readonly<Record<string, unknown>>;
-  const stale = Object.keys({ ...before, ...after }).find((member) => {
-    const [was, is, then] = [before[member], present[member], after[member]].map(comparable);
+  const stale = Object.keys({ ...from, ...to }).find((member) => {
+    const [was, is, then] = [from[member], present[member], to[member]].map(comparable);
     return was !== then && was !== is;
   });
   return stale === undefined
     ? undefined
-    : `${stale} is ${JSON.stringify(present[stale])}, not ${JSON.stringify(before[stale])}`;
+    : `${stale} is ${JSON.stringify(present[stale])}, not ${JSON.stringify(from[stale])}`;
 }
 
 /** Of the words of a status, only that of the administrator is shared. */

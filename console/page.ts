@@ -10,6 +10,7 @@ import {
   isOfCaller,
   isOfLogIn,
   reduce,
+  type GatewayOfCaller,
   type Message,
   type Model,
   type WantedSessions,
@@ -114,7 +115,8 @@ function createPage(address: string, logInAddress: string): Page {
       client.set(next);
       tell({ type: 'gateway', gateway: answer.value });
       watching?.stop();
-      watching = watch(next, { tell, model: model.get, wanted: () => wanted }, surroundings);
+      const stream = streamOf(address, answer.value);
+      watching = watch(next, stream, { tell, model: model.get, wanted: () => wanted }, surroundings);
     },
     logOut: () => {
       watching?.stop();
@@ -124,10 +126,16 @@ function createPage(address: string, logInAddress: string): Page {
   };
 }
 
+/** The name of the stream of events that a person may see. Each life of the gateway has event ids of its own. */
+function streamOf(address: string, { user, role }: GatewayOfCaller): string {
+  return JSON.stringify([address, user, role]);
+}
+
 const surroundings: Surroundings = {
   now,
   isHidden: () => document.hidden,
   onChange: (listener, signal) => addEventListener('visibilitychange', listener, { signal }),
+  onLeave: (listener, signal) => addEventListener('pagehide', listener, { signal }),
 };
 
 let opened: Page | undefined;

@@ -9,11 +9,13 @@ import { Live } from './live.tsx';
 import { LogIn } from './log-in.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { isOld } from './meaning.ts';
+import { useNow } from './now.ts';
 import { usePage } from './page.ts';
 import { views } from './place.ts';
 import { useStore } from './store.ts';
 import { Tables } from './tables.tsx';
 import { text } from './text.ts';
+import { durationText } from './time.ts';
 import { Top } from './top.tsx';
 
 export function App() {
@@ -40,7 +42,7 @@ export function App() {
     document.title = environment === undefined ? name : `${name} · ${environment}`;
   }, [gateway]);
   if (access.state === 'opening')
-    return <p class="opening">{fault === '' ? text.connection.opening : fault}</p>;
+    return fault === '' ? <Waiting say={text.connection.opening} /> : <p class="opening">{fault}</p>;
   return (
     <>
       {access.state === 'closed' ? <LogIn problem={access.problem} /> : <OpenPage />}
@@ -58,6 +60,7 @@ export function App() {
 function OpenPage() {
   const page = usePage();
   const { view, open } = useStore(page.place);
+  const { lists } = useStore(page.model, 'lists');
   const late = useLate(view !== 'gateway' || open !== '');
   useKeys(page);
   useFocusReturn(open);
@@ -81,6 +84,7 @@ function OpenPage() {
         <main>
           <div class={`view view-${view}`} tabIndex={-1}>
             {view === 'gateway' && <Tables />}
+            {lists.services === undefined && <Waiting say={text.connection.reading} />}
             {view === 'sessions' && late !== undefined && <late.Sessions />}
             {view === 'history' && late !== undefined && <late.HistoryList />}
           </div>
@@ -90,6 +94,11 @@ function OpenPage() {
       </div>
     </div>
   );
+}
+
+/** A word while nothing has come yet: how long the page is open. */
+function Waiting({ say }: { readonly say: (since: string) => string }) {
+  return <p class="opening">{say(durationText(useNow()))}</p>;
 }
 
 function Find() {

@@ -215,7 +215,8 @@ export const text = {
     dismiss: 'Dismiss',
   },
   connection: {
-    opening: 'Connecting …',
+    opening: (since: string) => `Connecting … ${since}`,
+    reading: (since: string) => `Reading … ${since}`,
     connecting: (since: string) => `connecting for ${since}`,
     open: 'live',
     good: 'What is shown is true now.',
@@ -241,6 +242,11 @@ export const text = {
     progress: (done: number, of: number) => `${done.toLocaleString('en')} of ${of.toLocaleString('en')}`,
     readOnly: (since: string, by = '', reason = '') =>
       `Read-only: every change is refused. Since ${since}${by && ` by ${by}`}${reason && `: ${reason}`}`,
+    zone: 'Time zone of all times',
+    zones: {
+      browser: (zone: string) => `${zone}, of this browser`,
+      gateway: (zone: string) => `${zone}, of the gateway`,
+    },
     anonymous: 'no log-in',
     logOut: 'Log out',
   },

@@ -182,6 +182,48 @@ describe('tabs of one browser', () => {
   });
 });
 
+describe('a tab to which nothing comes', () => {
+  itInBrowser('says for how long', async (page) => {
+    const { origin } = await serveConsole();
+    let isHeld: (path: string) => boolean = (path) => path === '/console?file';
+    await page.route('**', async (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      if (!isHeld(pathname + search.replace(/=.*/, ''))) await route.continue();
+    });
+    const open = (): Promise<unknown> => page.goto(`${origin}/console`, { waitUntil: 'commit' });
+    await open();
+    await page.getByText('Loading …').waitFor();
+    isHeld = (path) => path === '/gateway';
+    await open();
+    await page.getByText(/^Connecting … [2-9] s$/).waitFor();
+    isHeld = (path) => path.startsWith('/services');
+    await open();
+    await page.getByText(/^Reading … [2-9] s$/).waitFor();
+    expect(await page.getByRole('heading', { name: 'Services' }).count()).toBe(0);
+  });
+});
+
+describe('two tabs', () => {
+  itInBrowser('do not wait for each other: a reading may hang in one', async (page) => {
+    let hangs = 0;
+    const { origin } = await serveConsole({
+      inFront: ({ url = '' }) => {
+        if (!url.startsWith('/services') || hangs > 0) return 'goes on';
+        hangs += 1;
+        return 'answered';
+      },
+    });
+    const reading = page.waitForRequest(/\/services/);
+    await page.goto(`${origin}/console`);
+    await reading;
+    const other = await page.context().newPage();
+    await other.goto(`${origin}/console`);
+    // Chromium waits for 20 s if two requests share an entry of its cache.
+    await other.getByRole('heading', { name: 'Services' }).waitFor({ timeout: 18_000 });
+    expect(hangs).toBe(1);
+  });
+});
+
 describe('tabs with log-ins', () => {
   const users = ['ada', 'bob'] as const;
 

@@ -18,6 +18,7 @@ import {
 import { formatPlace, parsePlace, type Place } from './place.ts';
 import type { Surroundings } from './reader.ts';
 import { createStore, type Store } from './store.ts';
+import { setClock, setZone, zones } from './time.ts';
 import { watch, type Watch } from './watch.ts';
 
 /** What an act has come to. */
@@ -69,8 +70,14 @@ function createPage(address: string, logInAddress: string): Page {
   const hasOwnLogIn = createStore(false);
   let watching: Watch | undefined;
   let wanted: WantedSessions | undefined;
-  const tell = (message: Message): void => model.set(reduce(model.get(), message));
+  const chooseZone = (): void => setZone(zones[place.get().zone]);
+  const tell = (message: Message): void => {
+    if (message.type === 'gateway') setClock(message.gateway);
+    chooseZone();
+    model.set(reduce(model.get(), message));
+  };
 
+  place.follow(chooseZone);
   addEventListener('popstate', () => place.set(parsePlace(location.hash)));
 
   return {
@@ -100,22 +107,16 @@ function createPage(address: string, logInAddress: string): Page {
     },
     logIn: async (logIn) => {
       const next = await connect(address, logIn);
-      const answer = await next.interface.get({ may: true });
-      if (!answer.ok) {
-        const { problem } = answer;
-        if (!isOfLogIn(problem)) throw new Error(problem.detail);
-        tell({ type: 'closed', problem });
-        return;
-      }
-      if (!isOfCaller(answer.value)) {
-        tell({ type: 'closed' });
+      const message = await askWho(next);
+      if (message.type === 'closed') {
+        tell(message);
         return;
       }
       hasOwnLogIn.set(logIn !== undefined);
       client.set(next);
-      tell({ type: 'gateway', gateway: answer.value });
+      tell(message);
       watching?.stop();
-      const stream = streamOf(address, answer.value);
+      const stream = streamOf(address, message.gateway);
       watching = watch(next, stream, { tell, model: model.get, wanted: () => wanted }, surroundings);
     },
     logOut: () => {
@@ -124,6 +125,16 @@ function createPage(address: string, logInAddress: string): Page {
       location.reload();
     },
   };
+}
+
+/** Asks the interface whether it knows the caller. */
+async function askWho(client: Client): Promise<Extract<Message, { readonly type: 'gateway' | 'closed' }>> {
+  const answer = await client.interface.get({ may: true });
+  if (answer.ok)
+    return isOfCaller(answer.value) ? { type: 'gateway', gateway: answer.value } : { type: 'closed' };
+  const { problem } = answer;
+  if (!isOfLogIn(problem)) throw new Error(problem.detail);
+  return { type: 'closed', problem };
 }
 
 /** The name of the stream of events that a person may see. Each life of the gateway has event ids of its own. */

@@ -73,7 +73,7 @@ export function parsePlace(fragment: string): Place {
     find: given.get('find') ?? '',
     open,
     tab: (open === '' ? undefined : tabs.find((each) => each === given.get('tab'))) ?? home.tab,
-    zone: zoneOwners.find((each) => each === given.get('zone')) ?? home.zone,
+    zone: given.get('zone') === 'gateway' ? 'gateway' : home.zone,
     search: Object.fromEntries(
       criteria.flatMap((each) => {
         const value = given.get(each) ?? '';

@@ -105,6 +105,11 @@ class SharingTab {
     }
   }
 
+  /** The stream is open no longer, or not yet. */
+  #wait(): void {
+    this.#take({ type: 'stream', state: 'waiting' });
+  }
+
   /** Tells all tabs. Events that come at once are one letter. */
   #flush(): void {
     const told = this.#untold;
@@ -148,7 +153,7 @@ class SharingTab {
 
   /** No tab holds the stream. */
   #lose(): void {
-    this.#take({ type: 'stream', state: 'waiting' });
+    this.#wait();
     this.#claim();
   }
 
@@ -160,7 +165,7 @@ class SharingTab {
     this.#flush();
     this.#holding.abort();
     this.#post('left');
-    this.#take({ type: 'stream', state: 'waiting' });
+    this.#wait();
   }
 
   #read(letter: Letter): void {

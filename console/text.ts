@@ -243,10 +243,7 @@ export const text = {
     readOnly: (since: string, by = '', reason = '') =>
       `Read-only: every change is refused. Since ${since}${by && ` by ${by}`}${reason && `: ${reason}`}`,
     zone: 'Time zone of all times',
-    zones: {
-      browser: (zone: string) => `${zone}, of this browser`,
-      gateway: (zone: string) => `${zone}, of the gateway`,
-    },
+    zoneOf: (zone: string, owner: string) => `${zone}, of the ${owner}`,
     anonymous: 'no log-in',
     logOut: 'Log out',
   },

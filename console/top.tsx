@@ -62,14 +62,13 @@ function Zone() {
   const { zone } = useStore(page.place);
   return (
     <select
-      class="plain"
       aria-label={text.top.zone}
       value={zone}
       onChange={({ currentTarget: { value } }) => page.go({ zone: value as typeof zone }, 'replace')}
     >
       {zoneOwners.map((each) => (
         <option key={each} value={each}>
-          {text.top.zones[each](zones[each])}
+          {text.top.zoneOf(zones[each], each)}
         </option>
       ))}
     </select>

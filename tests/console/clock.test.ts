@@ -73,7 +73,7 @@ describe('the times of a page', () => {
       const zone = page.getByRole('banner').getByLabel('Time zone of all times');
       const row = page.getByRole('row').filter({ hasText: '192.168.121.7' });
       await row.getByText('Sep 9, 2026 07:12:37').waitFor();
-      expect(await zone.locator('option:checked').innerText()).toBe('America/New_York, of this browser');
+      expect(await zone.locator('option:checked').innerText()).toBe('America/New_York, of the browser');
       await zone.selectOption('Europe/Helsinki, of the gateway');
       await row.getByText('Sep 9, 2026 14:12:37').waitFor();
       // The open place is a link for a colleague, with the same times.
@@ -82,7 +82,7 @@ describe('the times of a page', () => {
       expect(await zone.inputValue()).toBe('gateway');
       await page.goto(`${origin}/console#?zone=gateway&open=/services/Broken`);
       await page.getByRole('tabpanel').getByText('Aug 29, 2016 14:00:00').waitFor();
-      await zone.selectOption('America/New_York, of this browser');
+      await zone.selectOption('America/New_York, of the browser');
       await page.getByRole('tabpanel').getByText('Aug 29, 2016 07:00:00').waitFor();
     },
   );

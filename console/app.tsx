@@ -41,8 +41,7 @@ export function App() {
     const { name = 'Gateway', environment } = gateway ?? {};
     document.title = environment === undefined ? name : `${name} · ${environment}`;
   }, [gateway]);
-  if (access.state === 'opening')
-    return fault === '' ? <Waiting say={text.connection.opening} /> : <p class="opening">{fault}</p>;
+  if (access.state === 'opening') return fault === '' ? <Waiting /> : <p class="opening">{fault}</p>;
   return (
     <>
       {access.state === 'closed' ? <LogIn problem={access.problem} /> : <OpenPage />}
@@ -84,7 +83,7 @@ function OpenPage() {
         <main>
           <div class={`view view-${view}`} tabIndex={-1}>
             {view === 'gateway' && <Tables />}
-            {lists.services === undefined && <Waiting say={text.connection.reading} />}
+            {lists.services === undefined && <Waiting />}
             {view === 'sessions' && late !== undefined && <late.Sessions />}
             {view === 'history' && late !== undefined && <late.HistoryList />}
           </div>
@@ -97,8 +96,8 @@ function OpenPage() {
 }
 
 /** A word while nothing has come yet: how long the page is open. */
-function Waiting({ say }: { readonly say: (since: string) => string }) {
-  return <p class="opening">{say(durationText(useNow()))}</p>;
+function Waiting() {
+  return <p class="opening">{text.connection.opening(durationText(useNow()))}</p>;
 }
 
 function Find() {

@@ -216,7 +216,6 @@ export const text = {
   },
   connection: {
     opening: (since: string) => `Connecting … ${since}`,
-    reading: (since: string) => `Reading … ${since}`,
     connecting: (since: string) => `connecting for ${since}`,
     open: 'live',
     good: 'What is shown is true now.',

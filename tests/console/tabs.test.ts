@@ -198,7 +198,8 @@ describe('a tab to which nothing comes', () => {
     await page.getByText(/^Connecting … [2-9] s$/).waitFor();
     isHeld = (path) => path.startsWith('/services');
     await open();
-    await page.getByText(/^Reading … [2-9] s$/).waitFor();
+    await page.getByRole('banner').waitFor();
+    await page.getByText(/^Connecting … [2-9] s$/).waitFor();
     expect(await page.getByRole('heading', { name: 'Services' }).count()).toBe(0);
   });
 });

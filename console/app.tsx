@@ -21,7 +21,9 @@ import { Top } from './top.tsx';
 export function App() {
   const page = usePage();
   const { access, gateway, lists } = useStore(page.model, 'access', 'gateway', 'lists');
-  const late = useLate(lists.services !== undefined);
+  const asked = useStore(page.asked);
+  // What is open can be acted on before the lists have come.
+  const late = useLate(lists.services !== undefined || asked !== undefined);
   const old = useStore(isOld);
   const [fault, setFault] = useState('');
   useEffect(() => {

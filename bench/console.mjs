@@ -1,6 +1,6 @@
 /**
  * Open consoles: what they cost the gateway. Each console is the watch of the page, with its own stream of events and its own
- * requests, as in a visible tab.
+ * requests, as in the visible tab of a browser.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -134,7 +134,10 @@ const watchModule = `
       now: () => performance.now(),
       isHidden: () => false,
       onChange: () => undefined,
+      onLeave: () => undefined,
     };
-    return watch(client, { tell, model: () => model, wanted: () => undefined }, surroundings);
+    // Consoles of one browser would share one stream.
+    const name = String(Math.random());
+    return watch(client, name, { tell, model: () => model, wanted: () => undefined }, surroundings);
   }
 `;

@@ -9,17 +9,21 @@ import { Live } from './live.tsx';
 import { LogIn } from './log-in.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { isOld } from './meaning.ts';
+import { useNow } from './now.ts';
 import { usePage } from './page.ts';
 import { views } from './place.ts';
 import { useStore } from './store.ts';
 import { Tables } from './tables.tsx';
 import { text } from './text.ts';
+import { durationText } from './time.ts';
 import { Top } from './top.tsx';
 
 export function App() {
   const page = usePage();
   const { access, gateway, lists } = useStore(page.model, 'access', 'gateway', 'lists');
-  const late = useLate(lists.services !== undefined);
+  const asked = useStore(page.asked);
+  // What is open can be acted on before the lists have come.
+  const late = useLate(lists.services !== undefined || asked !== undefined);
   const old = useStore(isOld);
   const [fault, setFault] = useState('');
   useEffect(() => {
@@ -39,8 +43,7 @@ export function App() {
     const { name = 'Gateway', environment } = gateway ?? {};
     document.title = environment === undefined ? name : `${name} · ${environment}`;
   }, [gateway]);
-  if (access.state === 'opening')
-    return <p class="opening">{fault === '' ? text.connection.opening : fault}</p>;
+  if (access.state === 'opening') return fault === '' ? <Waiting /> : <p class="opening">{fault}</p>;
   return (
     <>
       {access.state === 'closed' ? <LogIn problem={access.problem} /> : <OpenPage />}
@@ -58,6 +61,7 @@ export function App() {
 function OpenPage() {
   const page = usePage();
   const { view, open } = useStore(page.place);
+  const { lists } = useStore(page.model, 'lists');
   const late = useLate(view !== 'gateway' || open !== '');
   useKeys(page);
   useFocusReturn(open);
@@ -81,6 +85,7 @@ function OpenPage() {
         <main>
           <div class={`view view-${view}`} tabIndex={-1}>
             {view === 'gateway' && <Tables />}
+            {lists.services === undefined && <Waiting />}
             {view === 'sessions' && late !== undefined && <late.Sessions />}
             {view === 'history' && late !== undefined && <late.HistoryList />}
           </div>
@@ -90,6 +95,11 @@ function OpenPage() {
       </div>
     </div>
   );
+}
+
+/** A word while nothing has come yet: how long the page is open. */
+function Waiting() {
+  return <p class="opening">{text.connection.opening(durationText(useNow()))}</p>;
 }
 
 function Find() {

@@ -34,14 +34,14 @@ export async function connect(address: string, logIn?: LogIn): Promise<Client> {
   const send = sendWithFetch(address, {
     headers:
       logIn === undefined ? {} : { authorization: `Basic ${encode(`${logIn.name}:${logIn.password}`)}` },
-    fetch: (url, init) => fetch(url, { ...init, credentials }),
+    fetch: (url, init) => fetch(url, { ...init, credentials, cache: 'no-store' }),
   });
   return createClient(send);
 }
 
 async function credentialsFor(address: string): Promise<RequestCredentials> {
   // A host may lead a caller without its cookie to a log-in page of another origin, which this page may not read.
-  const options = { credentials: 'omit', redirect: 'manual' } as const;
+  const options = { credentials: 'omit', redirect: 'manual', cache: 'no-store' } as const;
   const response = await fetch(address.replace(/\/?$/, '/gateway'), options);
   void response.body?.cancel();
   const hasDialog = /\b(?:basic|digest)\b/i.test(response.headers.get('www-authenticate') ?? '');

@@ -7,12 +7,12 @@ import type { Client, ResultOf } from 'gateway-admin-core/client';
 import { restoring, undoing } from './act.ts';
 import { useAsking } from './asking.ts';
 import { rowFits } from './find.ts';
+import { useWhen } from './now.ts';
 import { usePage } from './page.ts';
 import { closedText, partsIn } from './plan.ts';
 import { useStore } from './store.ts';
 import { Links } from './resource.tsx';
 import { text } from './text.ts';
-import { whenText } from './time.ts';
 
 type Entry = ResultOf<'history.list'>;
 type HistorySearch = Parameters<Client['history']['list']>[0];
@@ -86,7 +86,7 @@ async function readEntries(
 function EntryLine({ entry }: { readonly entry: Entry }) {
   const page = usePage();
   const { id, at, actor, resources, events, undo } = entry;
-  const when = whenText(Date.parse(at));
+  const when = useWhen()(Date.parse(at));
   const what = whatOf(entry);
   return (
     <li data-row>

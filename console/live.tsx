@@ -4,23 +4,24 @@
 import { rowFits } from './find.ts';
 import { closedText } from './plan.ts';
 import type { SeenEvent } from './model.ts';
+import { useWhen } from './now.ts';
 import { usePage } from './page.ts';
 import { ResourceLink } from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
-import { whenText } from './time.ts';
 
 export function Live() {
   const page = usePage();
   const { events } = useStore(page.model, 'events');
   const { find } = useStore(page.place);
+  const when = useWhen();
   const shown = events.filter(({ event }) => rowFits(find, event));
   return (
     <aside class="live" aria-label={text.events.title}>
       <h2>{text.events.title}</h2>
       <ol>
         {shown.map((each) => (
-          <EventLine key={each.id} {...each} />
+          <EventLine key={each.id} {...each} when={when} />
         ))}
       </ol>
       {shown.length === 0 && <p class="none">{text.find.none}</p>}
@@ -28,12 +29,12 @@ export function Live() {
   );
 }
 
-function EventLine({ event }: SeenEvent) {
+function EventLine({ event, when }: SeenEvent & { readonly when: (at: number) => string }) {
   const { type, resource, at, actor } = event;
   const { sessions, connections: closed = sessions, criteria } = event as Closing;
   return (
     <li>
-      <time class="soft">{whenText(at)}</time> <strong class={toneOf(event)}>{type}</strong>{' '}
+      <time class="soft">{when(at)}</time> <strong class={toneOf(event)}>{type}</strong>{' '}
       <ResourceLink link={resource} name={resource} />
       {actor !== undefined && <span class="soft"> {actor}</span>}
       {closed !== undefined && ` ${closedText(closed.length, criteria)}`}

@@ -101,6 +101,12 @@ export interface Model {
   readonly events: readonly SeenEvent[];
 }
 
+/** What the stream of events tells: how it is, that events are missing, or an event. */
+export type Told =
+  | { readonly type: 'stream'; readonly state: Model['stream']['state'] }
+  | { readonly type: 'gap'; readonly id: string; readonly isRestart: boolean }
+  | { readonly type: 'event'; readonly id: string; readonly event: ShownEvent };
+
 export type Message =
   | { readonly type: 'closed'; readonly problem?: Problem }
   | { readonly type: 'gateway'; readonly gateway: GatewayOfCaller }
@@ -114,9 +120,7 @@ export type Message =
   | { readonly type: 'sessions'; readonly part: SessionPart }
   | { readonly type: 'asking'; readonly at: number }
   | { readonly type: 'failed'; readonly detail: string; readonly at: number }
-  | { readonly type: 'stream'; readonly state: Model['stream']['state']; readonly at: number }
-  | { readonly type: 'event'; readonly id: string; readonly event: ShownEvent }
-  | { readonly type: 'gap'; readonly isRestart: boolean; readonly at: number };
+  | (Told & { readonly at: number });
 
 const mostEvents = 200;
 const longestTrail = 60;
@@ -160,6 +164,8 @@ export function reduce(model: Model, message: Message): Model {
     }
     case 'event': {
       const { id, event } = message;
+      // A tab that has taken over the stream may tell it again.
+      if (model.events.some((each) => each.id === id)) return model;
       return { ...model, events: [{ id, event }, ...model.events].slice(0, mostEvents) };
     }
     case 'gap':

@@ -10,6 +10,7 @@ import {
   isOfCaller,
   isOfLogIn,
   reduce,
+  type GatewayOfCaller,
   type Message,
   type Model,
   type WantedSessions,
@@ -17,6 +18,7 @@ import {
 import { formatPlace, parsePlace, type Place } from './place.ts';
 import type { Surroundings } from './reader.ts';
 import { createStore, type Store } from './store.ts';
+import { setClock, setZone, zones } from './time.ts';
 import { watch, type Watch } from './watch.ts';
 
 /** What an act has come to. */
@@ -68,8 +70,14 @@ function createPage(address: string, logInAddress: string): Page {
   const hasOwnLogIn = createStore(false);
   let watching: Watch | undefined;
   let wanted: WantedSessions | undefined;
-  const tell = (message: Message): void => model.set(reduce(model.get(), message));
+  const chooseZone = (): void => setZone(zones[place.get().zone]);
+  const tell = (message: Message): void => {
+    if (message.type === 'gateway') setClock(message.gateway);
+    chooseZone();
+    model.set(reduce(model.get(), message));
+  };
 
+  place.follow(chooseZone);
   addEventListener('popstate', () => place.set(parsePlace(location.hash)));
 
   return {
@@ -99,22 +107,17 @@ function createPage(address: string, logInAddress: string): Page {
     },
     logIn: async (logIn) => {
       const next = await connect(address, logIn);
-      const answer = await next.interface.get({ may: true });
-      if (!answer.ok) {
-        const { problem } = answer;
-        if (!isOfLogIn(problem)) throw new Error(problem.detail);
-        tell({ type: 'closed', problem });
-        return;
-      }
-      if (!isOfCaller(answer.value)) {
-        tell({ type: 'closed' });
+      const message = await askWho(next);
+      if (message.type === 'closed') {
+        tell(message);
         return;
       }
       hasOwnLogIn.set(logIn !== undefined);
       client.set(next);
-      tell({ type: 'gateway', gateway: answer.value });
+      tell(message);
       watching?.stop();
-      watching = watch(next, { tell, model: model.get, wanted: () => wanted }, surroundings);
+      const stream = streamOf(address, message.gateway);
+      watching = watch(next, stream, { tell, model: model.get, wanted: () => wanted }, surroundings);
     },
     logOut: () => {
       watching?.stop();
@@ -124,10 +127,26 @@ function createPage(address: string, logInAddress: string): Page {
   };
 }
 
+/** Asks the interface whether it knows the caller. */
+async function askWho(client: Client): Promise<Extract<Message, { readonly type: 'gateway' | 'closed' }>> {
+  const answer = await client.interface.get({ may: true });
+  if (answer.ok)
+    return isOfCaller(answer.value) ? { type: 'gateway', gateway: answer.value } : { type: 'closed' };
+  const { problem } = answer;
+  if (!isOfLogIn(problem)) throw new Error(problem.detail);
+  return { type: 'closed', problem };
+}
+
+/** The name of the stream of events that a person may see. Each life of the gateway has event ids of its own. */
+function streamOf(address: string, { user, role }: GatewayOfCaller): string {
+  return JSON.stringify([address, user, role]);
+}
+
 const surroundings: Surroundings = {
   now,
   isHidden: () => document.hidden,
   onChange: (listener, signal) => addEventListener('visibilitychange', listener, { signal }),
+  onLeave: (listener, signal) => addEventListener('pagehide', listener, { signal }),
 };
 
 let opened: Page | undefined;

@@ -10,6 +10,9 @@ export type View = (typeof views)[number];
 export const tabs = ['state', 'settings', 'history'] as const;
 export type Tab = (typeof tabs)[number];
 
+/** Whose time zone times are written in. */
+export const zoneOwners = ['browser', 'gateway'] as const;
+
 /** The entity tags of sessions, by id. A tag says that the session is still the one that was chosen. */
 export type Chosen = ReadonlyMap<number, string>;
 
@@ -26,6 +29,7 @@ export interface Place {
   /** Link of the resource in the drawer, such as `/services/Sales`; empty if the drawer is closed. */
   readonly open: string;
   readonly tab: Tab;
+  readonly zone: (typeof zoneOwners)[number];
   /** Which sessions are shown. */
   readonly search: SessionSearch;
   /** By which column each list is sorted, with `-` before it for the other way; left out for failed first. */
@@ -43,6 +47,7 @@ export const home: Place = {
   find: '',
   open: '',
   tab: 'state',
+  zone: 'browser',
   search: {},
   ...{ sort: {}, only: {}, closed: {} },
 };
@@ -68,6 +73,7 @@ export function parsePlace(fragment: string): Place {
     find: given.get('find') ?? '',
     open,
     tab: (open === '' ? undefined : tabs.find((each) => each === given.get('tab'))) ?? home.tab,
+    zone: given.get('zone') === 'gateway' ? 'gateway' : home.zone,
     search: Object.fromEntries(
       criteria.flatMap((each) => {
         const value = given.get(each) ?? '';
@@ -100,11 +106,12 @@ function formatSections(words: BySection): string {
 }
 
 /** The fragment of a place; empty at home. */
-export function formatPlace({ view, find, open, tab, search, chosen, ...sections }: Place): string {
+export function formatPlace({ view, find, open, tab, zone, search, chosen, ...sections }: Place): string {
   const named = {
     find,
     open,
     tab: open === '' || tab === home.tab ? '' : tab,
+    zone: zone === home.zone ? '' : zone,
     ...search,
     sort: formatSections(sections.sort),
     only: formatSections(sections.only),

@@ -5,6 +5,7 @@ import type { Plan } from 'gateway-admin-core';
 import { changedParts } from 'gateway-admin-core/client';
 
 import { text } from './text.ts';
+import { whenText } from './time.ts';
 
 /** What a plan says, by weight: what cannot be taken back first. */
 export interface PlanSentences {
@@ -57,10 +58,13 @@ export function closedText(count: number, criteria?: object): string {
   return `${count.toLocaleString('en')}${criteria === undefined ? '' : `: ${valueText(criteria)}`}`;
 }
 
+/** A time of the interface with its time zone. */
+const isInstant = /^(?:\d{4}-\d\d-\d\dT|\w{3}, \d\d \w{3} \d{4} )\d\d:\d\d:\d\d ?[+-Z]/;
+
 export function valueText(value: unknown): string {
   if (value === undefined || value === null || value === '') return text.plan.nothing;
   if (Array.isArray(value)) return value.length === 0 ? text.plan.nothing : value.map(valueText).join(', ');
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return isInstant.test(value) ? whenText(Date.parse(value)) : value;
   if (typeof value !== 'object') return JSON.stringify(value);
   const members = Object.entries(value).map(([name, each]) => `${name} ${valueText(each)}`);
   return members.length === 0 ? text.plan.nothing : members.join(', ');

@@ -61,6 +61,8 @@ export interface Surroundings {
   isHidden(this: void): boolean;
   /** Calls a function whenever the page is hidden or seen again, until the signal aborts. */
   onChange(this: void, listener: () => void, signal: AbortSignal): void;
+  /** Calls a function whenever the page is left, until the signal aborts. */
+  onLeave(this: void, listener: () => void, signal: AbortSignal): void;
 }
 
 /** Where a reader tells what it has read. */

@@ -8,11 +8,11 @@ import type { ComponentChildren } from 'preact';
 import { healthOf, isWrong, lostOf, serverOf, type Health, type Tone } from './health.ts';
 import { nameInLink } from './link.ts';
 import type { Model, Row, Trail } from './model.ts';
-import { useNow } from './now.ts';
+import { useNow, useWhen } from './now.ts';
 import { usePage } from './page.ts';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
-import { durationText, sinceInstant, whenText } from './time.ts';
+import { durationText, sinceInstant } from './time.ts';
 
 /** A link to a resource by its name. */
 export function Link({ collection, name }: { readonly collection: string; readonly name: string }) {
@@ -110,9 +110,10 @@ export function Up({
 /** How long ago an instant was. */
 export function Since({ since }: { readonly since?: string | undefined }) {
   useNow();
+  const when = useWhen();
   if (since === undefined) return null;
   return (
-    <time class="soft" dateTime={since} title={whenText(Date.parse(since))}>
+    <time class="soft" dateTime={since} title={when(Date.parse(since))}>
       {durationText(sinceInstant(since))}
     </time>
   );
@@ -247,6 +248,7 @@ interface DrainProps {
 
 /** A drain, with what is left. */
 export function DrainState({ drain, at }: DrainProps) {
+  const when = useWhen();
   if (drain === undefined) return null;
   const { state, sessions, connections, until, then, reason } = drain;
   return (
@@ -254,7 +256,7 @@ export function DrainState({ drain, at }: DrainProps) {
       <b class="warn">{state}</b>: {text.drain.left(sessions, connections)}
       <Age at={at} />
       {until !== undefined && state === 'draining' && (
-        <span class="soft"> {text.drain.until(whenText(Date.parse(until)), then ?? '')}</span>
+        <span class="soft"> {text.drain.until(when(Date.parse(until)), then ?? '')}</span>
       )}
       {reason !== undefined && <span class="reason"> {reason}</span>}
     </>

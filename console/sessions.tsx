@@ -5,8 +5,10 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { SessionSearch } from 'gateway-admin-core/client';
 
 import { closingChosen, closingOf } from './act.ts';
+import { instantOnClocks } from './instant.ts';
 import { nameInLink } from './link.ts';
 import type { Session, SessionPart } from './model.ts';
+import { useWhen } from './now.ts';
 import { usePage } from './page.ts';
 import { criteria, isNumber, type Chosen } from './place.ts';
 import { useStore } from './store.ts';
@@ -210,6 +212,7 @@ interface RowProps {
 }
 
 function SessionRow({ row, position, isChosen, choose }: RowProps) {
+  const when = useWhen();
   const { user, address, connected, idle } = row ?? {};
   return (
     <div class="session" role="row" aria-rowindex={position + 2} data-row>
@@ -231,7 +234,7 @@ function SessionRow({ row, position, isChosen, choose }: RowProps) {
       <span role="cell">
         {row !== undefined && <ResourceLink link={row.service} name={nameInLink(row.service)} />}
       </span>
-      <span role="cell">{connected}</span>
+      <span role="cell">{connected !== undefined && when(instantOnClocks(connected))}</span>
       <span role="cell">{idle}</span>
     </div>
   );

@@ -8,7 +8,9 @@ import { deletingListener, type Subject } from './act.ts';
 import { useAsking } from './asking.ts';
 import { askToCreate } from './creation.ts';
 import { HistoryList } from './history.tsx';
+import { instantOnClocks } from './instant.ts';
 import { useMeanings } from './meaning.ts';
+import { useWhen } from './now.ts';
 import { usePage } from './page.ts';
 import { valueText } from './plan.ts';
 import { DrainState, Links } from './resource.tsx';
@@ -50,6 +52,9 @@ export function StateFields({ subject, resource }: Props) {
 }
 
 function Value({ name, value }: { readonly name: string; readonly value: unknown }) {
+  const when = useWhen();
+  // Of clients, the interface gives what the clocks of the gateway showed.
+  if (name === 'connected') return <>{when(instantOnClocks(value as string))}</>;
   if (name === 'drain') return <DrainState drain={value as never} />;
   if (
     Array.isArray(value) &&

@@ -215,7 +215,7 @@ export const text = {
     dismiss: 'Dismiss',
   },
   connection: {
-    opening: 'Connecting …',
+    opening: (since: string) => `Connecting … ${since}`,
     connecting: (since: string) => `connecting for ${since}`,
     open: 'live',
     good: 'What is shown is true now.',
@@ -241,6 +241,8 @@ export const text = {
     progress: (done: number, of: number) => `${done.toLocaleString('en')} of ${of.toLocaleString('en')}`,
     readOnly: (since: string, by = '', reason = '') =>
       `Read-only: every change is refused. Since ${since}${by && ` by ${by}`}${reason && `: ${reason}`}`,
+    zone: 'Time zone of all times',
+    zoneOf: (zone: string, owner: string) => `${zone}, of the ${owner}`,
     anonymous: 'no log-in',
     logOut: 'Log out',
   },

@@ -10,13 +10,14 @@ import { SmallButton } from './act-button.tsx';
 import { wrongIn } from './health.ts';
 import { loadLate } from './later.ts';
 import { rowsOf, type Model, type Row } from './model.ts';
-import { useNow } from './now.ts';
+import { useNow, useWhen } from './now.ts';
 import { usePage, type Page } from './page.ts';
+import { zoneOwners } from './place.ts';
 import { onlyWrong } from './order.ts';
 import { Age, ResourceLink, Shape } from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
-import { durationText, sinceInstant, whenText } from './time.ts';
+import { durationText, sinceInstant, zones } from './time.ts';
 
 /** What the top line shows. */
 const shown = ['gateway', 'lists', 'stream', 'fault', 'asking', 'renewal'] as const;
@@ -42,6 +43,7 @@ export function Top({ children }: { readonly children: ComponentChildren }) {
       {children}
       <Connection model={model} />
       <ReadOnly />
+      <Zone />
       <span class="who">
         {gateway?.user === undefined
           ? text.top.anonymous
@@ -54,13 +56,33 @@ export function Top({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
+/** The time zone of all times, and the choice of it. */
+function Zone() {
+  const page = usePage();
+  const { zone } = useStore(page.place);
+  return (
+    <select
+      aria-label={text.top.zone}
+      value={zone}
+      onChange={({ currentTarget: { value } }) => page.go({ zone: value as typeof zone }, 'replace')}
+    >
+      {zoneOwners.map((each) => (
+        <option key={each} value={each}>
+          {text.top.zoneOf(zones[each], each)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 /** That every change is refused, since when, by whom and why; nothing if changes are allowed. */
 export function ReadOnly() {
   const page = usePage();
   const { gateway } = useStore(page.model, 'gateway');
+  const whenOf = useWhen();
   if (gateway?.read_only !== true) return null;
   const { read_only_since: since, read_only_by: by, read_only_reason: reason } = gateway;
-  const when = since === undefined ? '' : whenText(Date.parse(since));
+  const when = since === undefined ? '' : whenOf(Date.parse(since));
   return <span class="bad">{text.top.readOnly(when, by, reason)}</span>;
 }
 

@@ -5,7 +5,8 @@ import type { Client, EventOptions, ShownEvent } from 'gateway-admin-core/client
 import type { Problem } from 'gateway-admin-core';
 
 import { otherMs, Reader, type Listener, type Readable, type Surroundings } from './reader.ts';
-import { collections, isOfLogIn, type Collection, type Model } from './model.ts';
+import { collections, isOfLogIn, type Collection, type Told } from './model.ts';
+import { share, type Hold } from './sharing.ts';
 
 /** Everything but what every client of a service causes. */
 const types = [
@@ -37,9 +38,14 @@ export interface Watch {
   stop(this: void): void;
 }
 
-/** Keeps a model true until the watch is stopped, or until the interface wants another log-in. */
+/**
+ * Keeps a model true until the watch is stopped, or until the interface wants another log-in.
+ *
+ * @param name - names the stream of events: tabs that may see the same have the same
+ */
 export function watch(
   client: Client,
+  name: string,
   { tell, model, wanted }: Omit<Listener, 'refuse'>,
   surroundings: Surroundings,
 ): Watch {
@@ -57,112 +63,61 @@ export function watch(
     // What is wrong comes first.
     for (const each of ['alerts', 'gateway', 'sessions', ...collections] as const) reader.want(each, afterMs);
   };
+  const hear = (told: Told): void => {
+    tell({ ...told, at: now() });
+    // No event tells of what happens while the stream is not open.
+    if (told.type === 'stream' && told.state !== 'connecting')
+      refresh(told.state === 'open' || model().lists.services === undefined ? 0 : otherMs);
+    if (told.type !== 'event') return;
+    const collection = toldBy(told.event.type);
+    if (collection !== undefined) reader.want(collection, settleMs);
+    if (told.event.command !== undefined) reader.want('commands', settleMs);
+    reader.want('alerts', alertsSettleMs);
+  };
+  const onFailure = (error: unknown): void => {
+    const { cause, message } = error as { readonly cause?: Partial<Problem>; readonly message: string };
+    if (cause?.code === undefined) tell({ type: 'failed', detail: message, at: now() });
+    else refuse(cause as Problem);
+  };
   void reader.run();
-  void followEvents(client, signal, surroundings, {
-    onState: (state) => {
-      tell({ type: 'stream', state, at: now() });
-      // No event tells of what happens while the stream is not open.
-      if (state !== 'connecting')
-        refresh(state === 'open' || model().lists.services === undefined ? 0 : otherMs);
-    },
-    onGap: (isRestart) => tell({ type: 'gap', isRestart, at: now() }),
-    onEvent: (id, event) => {
-      tell({ type: 'event', id, event });
-      const collection = toldBy(event.type);
-      if (collection !== undefined) reader.want(collection, settleMs);
-      if (event.command !== undefined) reader.want('commands', settleMs);
-      reader.want('alerts', alertsSettleMs);
-    },
-    onFailure: (error) => {
-      const { cause, message } = error as { readonly cause?: Partial<Problem>; readonly message: string };
-      if (cause?.code === undefined) tell({ type: 'failed', detail: message, at: now() });
-      else refuse(cause as Problem);
-    },
-  });
+  const hold: Hold = (tellAll, last, held) => void followEvents(client, last, held, tellAll, onFailure);
+  share(name, surroundings, signal, { hear, hold });
   return { refresh, want: (readable) => reader.want(readable), stop: () => ending.abort() };
-}
-
-/** What comes of following the events. */
-interface Followed {
-  onState(this: void, state: Model['stream']['state']): void;
-  onGap(this: void, isRestart: boolean): void;
-  onEvent(this: void, id: string, event: ShownEvent): void;
-  onFailure(this: void, error: unknown): void;
 }
 
 /** Follows the events until the signal aborts. A stream that is refused or was never open is tried again. */
 async function followEvents(
   client: Client,
+  first: string | undefined,
   signal: AbortSignal,
-  surroundings: Surroundings,
-  followed: Followed,
+  tell: (told: Told) => void,
+  onFailure: (error: unknown) => void,
 ): Promise<void> {
-  const { onState, onGap, onEvent, onFailure } = followed;
-  let last: string | undefined;
+  let last = first;
   let waitMs = againMs;
-  const onStreamState = (state: 'open' | 'waiting', reason: Error | undefined): void => {
+  const onState = (state: 'open' | 'waiting', reason: Error | undefined): void => {
     waitMs = againMs;
-    if (signal.aborted || surroundings.isHidden()) return;
-    onState(state);
+    tell({ type: 'stream', state });
     const { status, code } = (reason?.cause ?? {}) as Partial<Problem>;
     // A break says enough by itself. Something else that answers does not.
-    if (status !== undefined && code === undefined) onFailure(reason);
+    if (!signal.aborted && status !== undefined && code === undefined) onFailure(reason);
   };
   while (!signal.aborted) {
-    // A browser has few connections to an address, and a tab that nobody sees must not hold one.
-    await untilSeen(surroundings, signal);
-    const seen = whileSeen(surroundings, signal);
-    onState('connecting');
+    tell({ type: 'stream', state: 'connecting' });
     try {
-      const from = last === undefined ? {} : { after: last };
-      for await (const item of client.events({ types, signal: seen, onState: onStreamState, ...from })) {
-        if ('gap' in item) {
-          onGap(item.isRestart);
-          continue;
-        }
+      for await (const item of client.events({ types, signal, onState, after: last })) {
         last = item.id;
-        onEvent(item.id, item.event);
+        tell('gap' in item ? { type: 'gap', ...item } : { type: 'event', ...item });
       }
     } catch (error) {
       if (isOver(signal)) return;
-      onState('waiting');
-      if (isOver(seen)) continue;
+      tell({ type: 'stream', state: 'waiting' });
       onFailure(error);
       await new Promise((resolve) => setTimeout(resolve, waitMs));
       // An interface with too many readers is not asked all the time by the pages that it has refused.
       waitMs = Math.min(2 * waitMs, longestAgainMs);
     }
   }
-}
-
-/** How long a page may be hidden and still follow the events, in milliseconds. */
-const hiddenMs = 5000;
-
-/** Waits until somebody sees the page. */
-async function untilSeen({ isHidden, onChange }: Surroundings, signal: AbortSignal): Promise<void> {
-  while (isHidden() && !signal.aborted)
-    await new Promise<void>((resolve) => {
-      const heard = new AbortController();
-      const end = (): void => {
-        heard.abort();
-        resolve();
-      };
-      onChange(end, heard.signal);
-      signal.addEventListener('abort', end, { once: true });
-    });
-}
-
-/** Gives a signal that aborts when the page was hidden for a while, or when another signal aborts. */
-function whileSeen({ isHidden, onChange }: Surroundings, signal: AbortSignal): AbortSignal {
-  const end = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const look = (): void => {
-    clearTimeout(timer);
-    if (isHidden()) timer = setTimeout(() => end.abort(), hiddenMs);
-  };
-  onChange(look, end.signal);
-  signal.addEventListener('abort', () => end.abort(), { once: true });
-  return end.signal;
 }
 
 /** Asked as a function, because the signal aborts while the loop waits. */

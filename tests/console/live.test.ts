@@ -2,59 +2,19 @@
  * Live: the page follows the events, asks seldom for what no event tells, says how old is what it shows, and what is
  * wrong around the gateway.
  */
-import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, describe, expect } from '@jest/globals';
-import { type Admin, createAdmin, createSnapshot, type GatewayDocument, openAdmin } from 'gateway-admin-core';
-import { createConsole } from 'gateway-admin-core/console';
+import { describe, expect } from '@jest/globals';
+import { openAdmin } from 'gateway-admin-core';
 import { createSharedMemory, openFleet } from 'gateway-admin-core/fleet';
-import { createNodeHandler } from 'gateway-admin-core/node';
-import { createScriptedGateway } from 'gateway-admin-core/testing';
 import type { Page } from 'playwright-core';
 
 import { altered } from '../support/altered-store.ts';
 import { FailingStore } from '../support/failing-store.ts';
+import { startMortal } from './mortal-gateway.ts';
 import { ask, itInBrowser, outcome, planned } from './operate.ts';
 import { serveConsole, shownDocument } from './served-console.ts';
-
-const closing: (() => Promise<unknown>)[] = [];
-afterAll(async () => {
-  for (const close of closing.reverse()) await close();
-});
-
-/** A gateway whose process can end and begin again on the same port. */
-class Mortal {
-  #server: Server | undefined;
-  #admin: Admin | undefined;
-  port = 0;
-  readonly #document: GatewayDocument;
-
-  constructor(document = shownDocument) {
-    this.#document = document;
-  }
-
-  async begin(): Promise<void> {
-    const snapshot = createSnapshot(this.#document);
-    const admin = createAdmin({ snapshot, gateway: createScriptedGateway({ snapshot }), name: 'gw-1' });
-    const showConsole = createNodeHandler(createConsole(), { basePath: '/console' });
-    const handle = createNodeHandler(admin);
-    const server = createServer((request, response) =>
-      showConsole(request, response, () => handle(request, response)),
-    ).listen(this.port, '127.0.0.1');
-    await once(server, 'listening');
-    this.port = (server.address() as AddressInfo).port;
-    [this.#server, this.#admin] = [server, admin];
-  }
-
-  async end(): Promise<void> {
-    await this.#admin?.close();
-    this.#server?.closeAllConnections();
-    await new Promise((resolve) => this.#server?.close(resolve));
-  }
-}
 
 /** The time of a page, which a test lets pass faster than its own. Answers come between small steps. */
 class PageTime {
@@ -102,11 +62,9 @@ describe('a page without its gateway', () => {
   itInBrowser(
     'says since when, how old its numbers are, and that the gateway was restarted',
     async (page) => {
-      const gateway = new Mortal();
-      await gateway.begin();
-      closing.push(() => gateway.end());
+      const gateway = await startMortal();
       const time = await PageTime.of(page);
-      await page.goto(`http://127.0.0.1:${String(gateway.port)}/console`);
+      await page.goto(gateway.address);
       await connection(page, 'live');
       // The page is live before it has read its first numbers.
       await page.getByRole('cell', { name: '30' }).first().waitFor();
@@ -124,11 +82,9 @@ describe('a page without its gateway', () => {
 
 describe('a page whose gateway does not answer', () => {
   itInBrowser('does not say that nothing is wrong', async (page) => {
-    const gateway = new Mortal({ format: 2 });
-    await gateway.begin();
-    closing.push(() => gateway.end());
+    const gateway = await startMortal({ format: 2 });
     const time = await PageTime.of(page);
-    await page.goto(`http://127.0.0.1:${String(gateway.port)}/console`);
+    await page.goto(gateway.address);
     await page.getByText('No alerts.').waitFor();
     await gateway.end();
     await time.untilSeen(connection(page, 'reconnecting'));

@@ -22,8 +22,9 @@ import { createNodeHandler } from 'gateway-admin-core/node';
 import { addressOf, commandOf, connect } from '../../console/connection.ts';
 import { rowFits } from '../../console/find.ts';
 import { collections, createModel, type Message, type Model, reduce, rowsOf } from '../../console/model.ts';
-import { formatPlace, home, parsePlace, type Place, tabs, views } from '../../console/place.ts';
-import { durationText, tookText, whenText } from '../../console/time.ts';
+import { instantOnClocks } from '../../console/instant.ts';
+import { formatPlace, home, parsePlace, type Place, tabs, views, zoneOwners } from '../../console/place.ts';
+import { durationText, setClock, tookText, whenText, zones } from '../../console/time.ts';
 import { highest, windowOf } from '../../console/window.ts';
 import { runAdmin } from '../support/running-admin.ts';
 
@@ -319,6 +320,7 @@ const places = fc
       word.map((each) => `/${each}`),
     ),
     tab: fc.constantFrom(...tabs),
+    zone: fc.constantFrom(...zoneOwners),
     search,
     sort: sections(fc.constantFrom('name', '-name', '-state')),
     only: sections(fc.constantFrom('wrong', 'failed')),
@@ -423,6 +425,30 @@ describe('a duration', () => {
   it('of an act has tenths of seconds while it is short', () => {
     expect([0, 74, 340, 9940].map(tookText)).toEqual(['0.0 s', '0.1 s', '0.3 s', '9.9 s']);
     expect([10_000, 12_600, 75_000].map(tookText)).toEqual(['10 s', '13 s', '75 s']);
+  });
+});
+
+it('an event that is told twice is one', () => {
+  const told = { type: 'event', id: 'life.0.1', event: {} as never, at: 0 } as const;
+  const once = reduce(createModel(0), told);
+  expect(once.events).toHaveLength(1);
+  expect(reduce(once, told)).toBe(once);
+});
+
+describe('what the clocks of a gateway showed', () => {
+  it('is the instant that another clock shows otherwise', () => {
+    const clock = (time_zone: string): void => setClock({ now: '2026-11-26T13:05:09+00:00', time_zone });
+    for (const [zone, summer, winter] of [
+      ['Europe/Helsinki', 3, 2],
+      ['America/New_York', -4, -5],
+      ['UTC', 0, 0],
+    ] as const) {
+      clock(zone);
+      expect(instantOnClocks('Wed Sep  9 14:12:37 2026')).toBe(Date.UTC(2026, 8, 9, 14 - summer, 12, 37));
+      expect(instantOnClocks('Wed Dec  9 00:12:37 2026')).toBe(Date.UTC(2026, 11, 9, 0 - winter, 12, 37));
+    }
+    clock('a zone that the browser does not know');
+    expect(zones.gateway).toBe('UTC');
   });
 });
 

@@ -93,14 +93,12 @@ const mounts: readonly (Hosting & Required<Pick<Hosting, 'consolePath' | 'adminP
 
 /** Visits the page at addresses of an origin, with and without the last slash. */
 async function visitBoth(page: Page, origin: string, consolePath: string, adminPath: string): Promise<void> {
-  const paths = [consolePath, `${consolePath}/`];
-  await Promise.all(
-    paths.map(async (path) => {
-      const tab = await page.context().newPage();
-      expect(placesOf(await visit(tab, origin + path))).toEqual(askedOf(path, adminPath.replace(/\/$/, '')));
-      await tab.close();
-    }),
-  );
+  // One after the other: tabs that are open together share one stream of events.
+  for (const path of [consolePath, `${consolePath}/`]) {
+    const tab = await page.context().newPage();
+    expect(placesOf(await visit(tab, origin + path))).toEqual(askedOf(path, adminPath.replace(/\/$/, '')));
+    await tab.close();
+  }
 }
 
 describe('a console, in a real browser', () => {

@@ -79,37 +79,6 @@ describe('a gateway that hangs', () => {
   });
 });
 
-describe('many tabs of one browser', () => {
-  itInBrowser('do not take all connections: a tab that nobody sees holds none', async (page) => {
-    const { origin } = await serveConsole({ document: halfDark });
-    const context = page.context();
-    const tabs = [page];
-    for (let nth = 1; nth < 8; nth += 1) tabs.push(await context.newPage());
-    for (const [at, tab] of tabs.entries()) {
-      // A headless browser shows all tabs at once.
-      await tab.addInitScript(() => {
-        const state = { hidden: false };
-        Object.defineProperty(document, 'hidden', { get: () => state.hidden });
-        Object.assign(globalThis, {
-          hide(hidden: boolean) {
-            state.hidden = hidden;
-            document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-          },
-        });
-      });
-      await tab.goto(`${origin}/console`);
-      await tab.getByText('live', { exact: true }).waitFor();
-      await tab.evaluate('hide(true)');
-      // Six tabs in a row would have them all.
-      if (at === 4) await tab.waitForTimeout(5500);
-    }
-    const last = tabs.at(-1) ?? page;
-    await last.evaluate('hide(false)');
-    await last.getByText('live', { exact: true }).waitFor();
-    await last.getByRole('row').filter({ hasText: 'Bright' }).first().waitFor();
-  });
-});
-
 describe('a long list', () => {
   itInBrowser('is found in whole', async (page) => {
     const services = Array.from({ length: 1200 }, (_, nth) => ({

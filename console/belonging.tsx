@@ -104,7 +104,7 @@ function Listeners({ service }: { readonly service: string }) {
               return (
                 <tr key={name}>
                   <th scope="row">{name}</th>
-                  <td class="whole-value">
+                  <td>
                     {whole} <Copy value={whole} />
                   </td>
                   <td>{protocol}</td>

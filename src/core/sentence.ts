@@ -319,7 +319,9 @@ function thingOf(told: Told, nameOf: Telling['nameOf']): Thing {
   if (collection === 'users') return { parts: [`user ${shown ?? nameIn(resource)}`] };
   if (collection === 'sessions')
     return { parts: [kind === 'connection' ? 'a connection of session ' : 'session ', named(resource)] };
-  return { parts: [shown === undefined ? named(resource) : { link: resource, name: shown }] };
+  const self = shown === undefined ? named(resource) : { link: resource, name: shown };
+  // What is new or gone is not known by its name alone.
+  return { parts: /[.](?:create|delete)/.test(type) ? [`${kind} `, self] : [self] };
 }
 
 /** The name that an event of a creation or deletion has. */

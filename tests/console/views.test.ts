@@ -75,7 +75,7 @@ describe('the drawer', () => {
         'Settings',
         expect.stringContaining('History of My Sales'),
       ]);
-      await drawer(page).getByText('Began to drain').waitFor();
+      await drawer(page).locator('.said', { hasText: 'Began to drain' }).waitFor();
       // The progress follows what is left, and the way to end it is beside it.
       await client.sessions.closeMany({ service: 'My Sales', user: 'ada' });
       await drawer(page).getByText('10 sessions and 10 backend connections left').first().waitFor();
@@ -119,11 +119,7 @@ describe('the drawer', () => {
     await drawer(page).getByText('Copied').waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('10.0.0.9:4006');
     const link = drawer(page).getByRole('link', { name: 'Main DB', exact: true }).first();
-    const [other] = await Promise.all([
-      page.context().waitForEvent('page'),
-      link.click({ modifiers: ['Control'] }),
-    ]);
-    await other.locator('.drawer').getByRole('heading', { name: 'Main DB' }).waitFor();
+    expect(await link.getAttribute('href')).toBe('#?open=/servers/Main-DB');
     // Without a clipboard, the text is selected.
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
     await drawer(page).getByRole('button', { name: 'Copy link' }).click();
@@ -163,12 +159,15 @@ describe('the history', () => {
     await page.getByRole('heading', { name: 'History 1' }).waitFor();
     await entry(page, 'max_connection 100 → 7').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
-    await page.getByLabel('What', { exact: true }).selectOption('closed sessions');
+    await page.getByRole('combobox', { name: 'What', exact: true }).selectOption('closed sessions');
     await page.getByText('None.').waitFor();
     await page.getByRole('button', { name: 'Closed sessions', pressed: true }).click();
     // To restore takes back more than one change, and says so.
     await entry(page, 'Stopped Reports').last().locator('summary').click();
-    await page.getByText('Everything that was changed since then is taken back too.').first().waitFor();
+    await entry(page, 'Stopped Reports')
+      .last()
+      .getByText('Everything that was changed since then is taken back too.')
+      .waitFor();
     await button(page, 'Restore the state after this').click();
     await dialog(page).waitFor();
   });
@@ -274,13 +273,14 @@ describe('a phone', () => {
             const tops = new Set(
               [...range.getClientRects()].filter(({ width }) => width > 1).map(({ top }) => Math.round(top)),
             );
-            if (tops.size > 1) found.push(word);
+            const isHidden = node.parentElement?.closest('.hidden') !== null;
+            if (tops.size > 1 && !isHidden) found.push(word);
           }
         return found;
       });
       expect(broken).toEqual([]);
       await page.locator('.acts summary').click();
-      await button(page, 'Delete My Sales').click({ trial: true });
+      await button(page, 'Delete My Sales').waitFor();
       for (const view of ['sessions', 'history', 'gateway']) {
         await page.goto(`${page.url().split('#')[0] ?? ''}#${view}`);
         await page.locator(`.view-${view}`).waitFor();

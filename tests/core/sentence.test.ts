@@ -41,7 +41,7 @@ describe('a sentence', () => {
       { type: 'listener.created', resource: `${sales}/listeners/L-2`, to: { name: 'L 2' } },
       'Listener L 2 of My Sales was added',
     ],
-    [{ type: 'filter.deleted', resource: '/filters/Q-L', from: { name: 'Q L' } }, 'Q L was deleted'],
+    [{ type: 'filter.deleted', resource: '/filters/Q-L', from: { name: 'Q L' } }, 'Filter Q L was deleted'],
     [
       { type: 'server.reported', resource: '/servers/db-2', status: [], reason: 'refused' },
       'db-2 is down: refused',

@@ -140,6 +140,45 @@ async function countSessions(
   return { ok: true, status: 200, value: totals } as unknown as Answer<readonly number[]>;
 }
 
+interface ShareProps {
+  readonly by: 'servers' | 'services';
+  readonly link: string;
+  readonly count: number;
+  readonly all: number;
+  /** What finds these sessions. */
+  readonly search: SessionSearch;
+}
+
+function ShareRow({ by, link, count, all, search }: ShareProps) {
+  const page = usePage();
+  const model = useStore(page.model, 'lists');
+  const row = rowsOf(model, by).find(({ name }) => linkTo(by, name) === link);
+  const health = row && healthOf(model, by, row);
+  const name = nameAt(model, link);
+  return (
+    <tr class={health?.tone}>
+      <th scope="row">
+        <div>
+          {health !== undefined && <Shape tone={health.tone} />}
+          <ResourceLink link={link} name={name} />
+        </div>
+      </th>
+      <td>{health !== undefined && <State row={row as Row<'servers'>} health={health} model={model} />}</td>
+      <td class="number">
+        <PlaceLink
+          label={`${text.sessions.total(count)}, ${name}`}
+          to={{ view: 'sessions', search, open: '', chosen: undefined }}
+        >
+          {count.toLocaleString('en')}
+        </PlaceLink>
+      </td>
+      <td>
+        <meter value={count} max={Math.max(all, 1)} aria-label={text.drawer.share} />
+      </td>
+    </tr>
+  );
+}
+
 interface SharesProps {
   readonly of: SessionSearch;
   readonly by: 'servers' | 'services';
@@ -180,37 +219,16 @@ function Shares({ of, by, links, resource }: SharesProps) {
             </tr>
           </thead>
           <tbody>
-            {shown.map((link, at) => {
-              const row = rowsOf(model, by).find(({ name }) => linkTo(by, name) === link);
-              const health = row && healthOf(model, by, row);
-              const count = each[at] ?? 0;
-              return (
-                <tr key={link} class={health?.tone}>
-                  <th scope="row">
-                    <div>
-                      {health !== undefined && <Shape tone={health.tone} />}
-                      <ResourceLink link={link} name={nameAt(model, link)} />
-                    </div>
-                  </th>
-                  <td>
-                    {health !== undefined && (
-                      <State row={row as Row<'servers'>} health={health} model={model} />
-                    )}
-                  </td>
-                  <td class="number">
-                    <PlaceLink
-                      label={`${text.sessions.total(count)}, ${nameAt(model, link)}`}
-                      to={{ view: 'sessions', search: searches[at] ?? of, open: '', chosen: undefined }}
-                    >
-                      {count.toLocaleString('en')}
-                    </PlaceLink>
-                  </td>
-                  <td>
-                    <meter value={count} max={Math.max(all, 1)} aria-label={text.drawer.share} />
-                  </td>
-                </tr>
-              );
-            })}
+            {shown.map((link, at) => (
+              <ShareRow
+                key={link}
+                by={by}
+                link={link}
+                count={each[at] ?? 0}
+                all={all}
+                search={searches[at] ?? of}
+              />
+            ))}
           </tbody>
         </table>
       )}

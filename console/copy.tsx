@@ -38,7 +38,11 @@ export function Copy({ value, label = text.copy.copy, what = value }: Props) {
       />
     );
   return (
-    <button class="plain copy" onClick={() => void copy()} onBlur={() => setState('ready')}>
+    <button
+      class="plain copy"
+      onClick={() => void copy()}
+      onBlur={() => state === 'copied' && setState('ready')}
+    >
       {state === 'copied' ? text.copy.copied : label} <span class="hidden">{what}</span>
     </button>
   );

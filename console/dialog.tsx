@@ -96,11 +96,7 @@ function OpenDialog({ act, client, close }: Props) {
       ))}
       <div class="plan" aria-live="polite">
         <PhaseText phase={phase} counted={scope.counted} />
-        {scope.others.map((each) => (
-          <p key={each} class="scope">
-            {each}
-          </p>
-        ))}
+        <OtherNodes scope={scope} />
         <Others act={act} />
       </div>
       <Buttons
@@ -114,6 +110,19 @@ function OpenDialog({ act, client, close }: Props) {
         close={() => dialog.current?.close()}
       />
     </dialog>
+  );
+}
+
+/** What the act means at the other nodes of a fleet. */
+function OtherNodes({ scope }: { readonly scope: Scope }) {
+  return (
+    <>
+      {scope.others.map((each) => (
+        <p key={each} class="scope">
+          {each}
+        </p>
+      ))}
+    </>
   );
 }
 

@@ -102,23 +102,28 @@ export function Drawer({ link }: { readonly link: string }) {
               <Settings subject={subject} read={read} />
             </section>
           )}
-          {link !== '/' && collection !== 'sessions' && (
-            <section aria-label={text.drawer.historyOf(name)}>
-              <h3>
-                {text.drawer.historyOf(name)}{' '}
-                <PlaceLink to={{ view: 'history', find: '', open: '', past: { resource: link } }}>
-                  {text.drawer.all}
-                </PlaceLink>
-              </h3>
-              <HistoryList search={{ resource: link }} isPart most={firstEntries} />
-            </section>
-          )}
+          {link !== '/' && collection !== 'sessions' && <OwnHistory subject={subject} />}
           <details class="all" open={!hasSettings}>
             <summary>{text.drawer.fields}</summary>
             <StateFields subject={subject} resource={resource} />
           </details>
         </>
       )}
+    </section>
+  );
+}
+
+/** The last changes of the resource. */
+function OwnHistory({ subject: { name, link } }: { readonly subject: Subject }) {
+  return (
+    <section aria-label={text.drawer.historyOf(name)}>
+      <h3>
+        {text.drawer.historyOf(name)}{' '}
+        <PlaceLink to={{ view: 'history', find: '', open: '', past: { resource: link } }}>
+          {text.drawer.all}
+        </PlaceLink>
+      </h3>
+      <HistoryList search={{ resource: link }} isPart most={firstEntries} />
     </section>
   );
 }

@@ -23,22 +23,10 @@ interface Props {
   readonly was?: string | undefined;
 }
 
-export function InputField({
-  form,
-  input: { name, label, type, hint, choices },
-  value,
-  change,
-  isDisabled,
-  fault,
-  was,
-}: Props) {
+export function InputField({ form, input, value, change, isDisabled, fault, was }: Props) {
+  const { name, label, type, hint } = input;
   const id = `${form}-${name}`;
   const notes = [hint === undefined ? '' : `${id}-hint`, fault === undefined ? '' : `${id}-fault`];
-  const write = ({
-    currentTarget,
-  }: {
-    readonly currentTarget: HTMLInputElement | HTMLTextAreaElement;
-  }): void => change(currentTarget.value);
   const shared = {
     id,
     name,
@@ -49,13 +37,49 @@ export function InputField({
   return (
     <div class={`field is-${type} ${was === undefined ? '' : 'edited'}`}>
       {type === 'links' ? <span id={`${id}-label`}>{label}</span> : <label for={id}>{label}</label>}
+      <Control input={input} value={value} change={change} shared={shared} />
+      {was !== undefined && <p class="soft was">{was}</p>}
+      {hint !== undefined && (
+        <p class="soft hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {fault !== undefined && (
+        <p class="bad" id={`${id}-fault`}>
+          {fault}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface ControlProps extends Pick<Props, 'input' | 'value' | 'change'> {
+  /** What each control has, of whatever type it is. */
+  readonly shared: {
+    readonly id: string;
+    readonly name: string;
+    readonly disabled: boolean;
+    readonly 'aria-describedby': string | undefined;
+    readonly 'aria-invalid': boolean;
+  };
+}
+
+/** What takes the value. */
+function Control({ input: { name, type, choices }, value, change, shared }: ControlProps) {
+  const write = ({
+    currentTarget,
+  }: {
+    readonly currentTarget: HTMLInputElement | HTMLTextAreaElement;
+  }): void => change(currentTarget.value);
+  return (
+    <>
       {type === 'links' && (
         <LinkChoices
           collection={name}
           value={value}
           change={change}
           shared={{ disabled: shared.disabled, 'aria-invalid': shared['aria-invalid'] }}
-          group={{ 'aria-labelledby': `${id}-label`, 'aria-describedby': shared['aria-describedby'] }}
+          group={{ 'aria-labelledby': `${shared.id}-label`, 'aria-describedby': shared['aria-describedby'] }}
         />
       )}
       {type === 'long' && (
@@ -87,18 +111,7 @@ export function InputField({
           ))}
         </select>
       )}
-      {was !== undefined && <p class="soft was">{was}</p>}
-      {hint !== undefined && (
-        <p class="soft hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
-      {fault !== undefined && (
-        <p class="bad" id={`${id}-fault`}>
-          {fault}
-        </p>
-      )}
-    </div>
+    </>
   );
 }
 

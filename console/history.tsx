@@ -151,11 +151,9 @@ function Chips({ shown, total, isRead }: ChipsProps) {
 /** Who, what, of what, and when. */
 function Criteria({ past }: { readonly past: Past }) {
   const page = usePage();
-  const { lists } = useStore(page.model, 'lists');
   const form = useRef<HTMLFormElement>(null);
   // Before a person can type.
   useLayoutEffect(() => form.current?.reset(), [past]);
-  const kinds = ['services', 'servers', 'monitors', 'filters'] as const;
   function send(event: Event): void {
     event.preventDefault();
     const given = new FormData(form.current ?? undefined);
@@ -167,7 +165,6 @@ function Criteria({ past }: { readonly past: Past }) {
     });
     page.go({ past: Object.fromEntries(next) as Past });
   }
-  const names = kinds.flatMap((kind) => rowsOf({ lists }, kind).map(({ name }) => name));
   return (
     <form class="criteria" ref={form} onSubmit={send}>
       {pastCriteria.map((name) => (
@@ -193,6 +190,24 @@ function Criteria({ past }: { readonly past: Past }) {
           )}
         </label>
       ))}
+      <KnownNames />
+      <button type="submit">{text.find.label}</button>
+      {Object.keys(past).length > 0 && (
+        <button type="button" class="plain" onClick={() => page.go({ past: {} })}>
+          {text.history.clear}
+        </button>
+      )}
+    </form>
+  );
+}
+
+/** What a person may mean while typing a name. */
+function KnownNames() {
+  const page = usePage();
+  const { lists } = useStore(page.model, 'lists');
+  const names = named.flatMap((kind) => rowsOf({ lists }, kind).map(({ name }) => name));
+  return (
+    <>
       <datalist id="names">
         {[...new Set(names)].map((name) => (
           <option key={name} value={name} />
@@ -203,15 +218,12 @@ function Criteria({ past }: { readonly past: Past }) {
           <option key={name} value={name} />
         ))}
       </datalist>
-      <button type="submit">{text.find.label}</button>
-      {Object.keys(past).length > 0 && (
-        <button type="button" class="plain" onClick={() => page.go({ past: {} })}>
-          {text.history.clear}
-        </button>
-      )}
-    </form>
+    </>
   );
 }
+
+/** The collections whose resources have a history. */
+const named = ['services', 'servers', 'monitors', 'filters'] as const satisfies readonly Collection[];
 
 function isTime(name: keyof Past): boolean {
   return name === 'since' || name === 'before';
@@ -226,8 +238,7 @@ function shownValue({ model }: Page, name: keyof Past, value = ''): string {
 /** The link of the resource with a name; of a service that is gone, if no resource has the name. */
 function linkOf({ model }: Page, name: string): string {
   if (name.startsWith('/')) return name;
-  const collections = ['services', 'servers', 'monitors', 'filters'] as const satisfies readonly Collection[];
-  const found = collections.find((collection) =>
+  const found = named.find((collection) =>
     rowsOf(model.get(), collection).some((row) => row.name.toLowerCase() === name.toLowerCase()),
   );
   return linkTo(found ?? 'services', name);
@@ -285,12 +296,12 @@ interface RowProps extends EntriesProps {
 
 function EntryRow({ entry, entries, isPart }: RowProps) {
   const page = usePage();
-  const { id, at, actor, undo, undoes, undone_by: undoneBy } = entry;
+  const { id, at, actor, undoes, undone_by: undoneBy } = entry;
   const events = entry.events as readonly Told[];
   const instant = Date.parse(at);
   const title = titleOf(page, entry);
   const undone = undoes === undefined ? undefined : entries.find((each) => each.id === undoes);
-  const undoing_ = undoneBy === undefined ? undefined : entries.find((each) => each.id === undoneBy);
+  const undoneAt = entries.find((each) => each.id === undoneBy)?.at;
   const nameOf = (link: string): string => nameAt(page.model.get(), link);
   const changes = events.slice(0, mostChanges).flatMap((event) => changesIn(event, nameOf));
   return (
@@ -322,24 +333,7 @@ function EntryRow({ entry, entries, isPart }: RowProps) {
         </td>
       )}
       <td class="way">
-        {undo === 'possible' && (
-          <button class="plain" onClick={() => page.ask(undoing(id, title))}>
-            {text.verbs.undo} <span class="hidden">“{title}”</span>
-          </button>
-        )}
-        {undoneBy !== undefined && undoing_ !== undefined && (
-          <>
-            {text.history.undone}{' '}
-            <button class="plain" onClick={() => showEntry(undoneBy)}>
-              {whenText(Date.parse(undoing_.at))}
-            </button>
-          </>
-        )}
-        {undo !== 'possible' && undoing_ === undefined && (
-          <span class="soft">
-            {undoneBy === undefined ? text.history.undo[undo] : text.history.undoneLater}
-          </span>
-        )}{' '}
+        <Way entry={entry} title={title} undoneAt={undoneAt} />{' '}
         {!isPart && (
           <Menu label="…" of={`${text.history.moreOf} ${title}, ${whenText(instant)}`}>
             <button class="plain" onClick={() => page.ask(restoring(id, whenText(instant)))}>
@@ -350,6 +344,34 @@ function EntryRow({ entry, entries, isPart }: RowProps) {
         )}
       </td>
     </tr>
+  );
+}
+
+interface WayProps {
+  readonly entry: Entry;
+  readonly title: string;
+  /** When it was undone, if that entry is shown. */
+  readonly undoneAt: string | undefined;
+}
+
+/** The way back, or why there is none. */
+function Way({ entry: { id, undo, undone_by: undoneBy }, title, undoneAt }: WayProps) {
+  const page = usePage();
+  if (undo === 'possible')
+    return (
+      <button class="plain" onClick={() => page.ask(undoing(id, title))}>
+        {text.verbs.undo} <span class="hidden">“{title}”</span>
+      </button>
+    );
+  if (undoneBy === undefined) return <span class="soft">{text.history.undo[undo]}</span>;
+  if (undoneAt === undefined) return <span class="soft">{text.history.undoneLater}</span>;
+  return (
+    <>
+      {text.history.undone}{' '}
+      <button class="plain" onClick={() => showEntry(undoneBy)}>
+        {whenText(Date.parse(undoneAt))}
+      </button>
+    </>
   );
 }
 

@@ -81,7 +81,7 @@ function HappeningLine({ happening, undo }: LineProps) {
   const { at, actor } = event;
   const changes = happening
     .flatMap(({ event: each }) => partsIn(each))
-    .filter((each) => !/^drain/.test(each));
+    .filter((each) => !each.startsWith('drain'));
   const isWrong = happening.some(({ event: each }) => isBad(each));
   const tense = actor === undefined ? 'was' : 'did';
   const title = sentencesOf(events, tellingOf(page, tense, actor))

@@ -119,7 +119,7 @@ export function formatPlace({ view, find, open, search, past, chosen, ...section
     chosen: formatChosen(chosen),
   };
   const given = Object.entries(named).flatMap(([name, value]) =>
-    value === '' || value === undefined ? [] : [[name, String(value)] as [string, string]],
+    value === '' ? [] : [[name, String(value)] as [string, string]],
   );
   // A link is easier to read with its slashes, colons and commas.
   const query = String(new URLSearchParams(given)).replace(/%(?:2F|3A|2C)/g, decodeURIComponent);

@@ -234,7 +234,6 @@ function Head() {
 
 function Criteria({ search }: { readonly search: SessionSearch }) {
   const page = usePage();
-  const { lists } = useStore(page.model, 'lists');
   const form = useRef<HTMLFormElement>(null);
   // Before a person can type.
   useLayoutEffect(() => form.current?.reset(), [search]);
@@ -250,39 +249,12 @@ function Criteria({ search }: { readonly search: SessionSearch }) {
     );
     page.go({ search: next });
   }
-  const choices = { service: rowsOf({ lists }, 'services'), server: rowsOf({ lists }, 'servers') };
   return (
     <form class="criteria" ref={form} onSubmit={send}>
       {criteria.map((each) => (
         <label key={each}>
           {text.sessions.criteria[each]}
-          {each === 'service' || each === 'server' ? (
-            <select name={each} onChange={send}>
-              {[
-                '',
-                ...new Set([
-                  ...(search[each] === undefined ? [] : [search[each]]),
-                  ...choices[each].map(({ name }) => name),
-                ]),
-              ].map((name) => (
-                <option key={name} value={name} {...chosenAtFirst(name === (search[each] ?? ''))}>
-                  {name === '' ? text.sessions.any : name}
-                </option>
-              ))}
-            </select>
-          ) : (
-            <input
-              name={each}
-              autocomplete="off"
-              defaultValue={
-                isNumber(each) && search[each] !== undefined
-                  ? spanText(Number(search[each]))
-                  : String(search[each] ?? '')
-              }
-              placeholder={isNumber(each) ? text.sessions.suchAs[each as 'idle_over'] : text.sessions.any}
-              pattern={isNumber(each) ? '\\s*[0-9]{1,9}(\\.[0-9]{1,6})?\\s*(s|min|h|d)?\\s*' : undefined}
-            />
-          )}
+          <Criterion name={each} search={search} send={send} />
         </label>
       ))}
       <button type="submit">{text.find.label}</button>
@@ -292,6 +264,50 @@ function Criteria({ search }: { readonly search: SessionSearch }) {
         </button>
       )}
     </form>
+  );
+}
+
+interface CriterionProps {
+  readonly name: (typeof criteria)[number];
+  readonly search: SessionSearch;
+  readonly send: (event: Event) => void;
+}
+
+/** What takes a criterion: services and servers are chosen from those that there are. */
+function Criterion({ name: each, search, send }: CriterionProps) {
+  const page = usePage();
+  const { lists } = useStore(page.model, 'lists');
+  const choices = { service: rowsOf({ lists }, 'services'), server: rowsOf({ lists }, 'servers') };
+  return (
+    <>
+      {each === 'service' || each === 'server' ? (
+        <select name={each} onChange={send}>
+          {[
+            '',
+            ...new Set([
+              ...(search[each] === undefined ? [] : [search[each]]),
+              ...choices[each].map(({ name }) => name),
+            ]),
+          ].map((name) => (
+            <option key={name} value={name} {...chosenAtFirst(name === (search[each] ?? ''))}>
+              {name === '' ? text.sessions.any : name}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          name={each}
+          autocomplete="off"
+          defaultValue={
+            isNumber(each) && search[each] !== undefined
+              ? spanText(Number(search[each]))
+              : String(search[each] ?? '')
+          }
+          placeholder={isNumber(each) ? text.sessions.suchAs[each as 'idle_over'] : text.sessions.any}
+          pattern={isNumber(each) ? '\\s*[0-9]{1,9}(\\.[0-9]{1,6})?\\s*(s|min|h|d)?\\s*' : undefined}
+        />
+      )}
+    </>
   );
 }
 

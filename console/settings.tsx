@@ -11,7 +11,7 @@ import { InputField } from './field.tsx';
 import { faultsByField, linksIn, patchOf, textsOf, type Typed } from './form.ts';
 import { useMeanings, type Field } from './meaning.ts';
 import { nameAt } from './name.ts';
-import { usePage } from './page.ts';
+import { usePage, type Page } from './page.ts';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
 
@@ -94,12 +94,6 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
 
   const before = textsOf(fields, base.resource);
   const edits = fields.filter(({ name }) => (typed[name] ?? '') !== before[name]);
-  const shownText = ({ name, type }: Field, value = ''): string =>
-    type === 'names'
-      ? linksIn(name, value)
-          .map((link) => nameAt(page.model.get(), link))
-          .join(', ') || text.plan.nothing
-      : value.trim() || text.plan.nothing;
   const faults = refusal === undefined ? {} : faultsByField(refusal.problem.errors ?? [], refusal.patch);
   return (
     <form class="settings" ref={form} onSubmit={(event) => void plan(event)}>
@@ -114,28 +108,50 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
           was={
             field.isSecret === true || !edits.includes(field)
               ? undefined
-              : text.drawer.was(shownText(field, before[field.name]))
+              : text.drawer.was(shownText(page, field, before[field.name]))
           }
           change={(value) => setTyped({ ...typed, [field.name]: value })}
         />
       ))}
       {faults[''] !== undefined && <p class="bad">{faults['']}</p>}
-      {edits.length > 0 && (
-        <div class="edits">
-          <p>
-            <b>{text.drawer.edits(edits.length)}</b>{' '}
-            <span class="soft">{edits.map(({ name }) => name).join(', ')}</span>
-          </p>
-          <button type="button" onClick={take}>
-            {text.drawer.reset}
-          </button>
-          <button type="submit" class="primary" disabled={patch.length === 0}>
-            {text.drawer.plan}
-          </button>
-        </div>
-      )}
+      {edits.length > 0 && <Edits edits={edits} isPlannable={patch.length > 0} take={take} />}
     </form>
   );
+}
+
+interface EditsProps {
+  readonly edits: readonly Field[];
+  readonly isPlannable: boolean;
+  readonly take: () => void;
+}
+
+/** Which fields are edited, and what can be done with the edits. In sight wherever the form is. */
+function Edits({ edits, isPlannable, take }: EditsProps) {
+  return (
+    <div class="edits">
+      <p>
+        <b>{text.drawer.edits(edits.length)}</b>{' '}
+        <span class="soft">{edits.map(({ name }) => name).join(', ')}</span>
+      </p>
+      <button type="button" onClick={take}>
+        {text.drawer.reset}
+      </button>
+      <button type="submit" class="primary" disabled={!isPlannable}>
+        {text.drawer.plan}
+      </button>
+    </div>
+  );
+}
+
+/** A value as a person sees it. */
+function shownText({ model }: Page, { name, type }: Field, value = ''): string {
+  const shown =
+    type === 'names'
+      ? linksIn(name, value)
+          .map((link) => nameAt(model.get(), link))
+          .join(', ')
+      : value.trim();
+  return shown || text.plan.nothing;
 }
 
 function ChangedMeanwhile({ take }: { readonly take: () => void }) {

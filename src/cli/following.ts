@@ -3,7 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { sentenceOf, textOf, type Client, type EventStreamItem, type Told } from '../client/index.ts';
+import { sentenceOf, textOf, type Client, type EventStreamItem } from '../client/index.ts';
 import type { Problem } from '../index.ts';
 import { isPassing, messageOf, refusal } from './answer.ts';
 import { CommandError, connectionOptions, wrongUse, type Call, type Command } from './command.ts';
@@ -112,7 +112,7 @@ function eventLine(
   const [, verb = ''] = type.split('.');
   const colour = colours.get(verb);
   const telling = { tense: actor === undefined ? ('was' as const) : ('did' as const), who: actor, nameOf };
-  const sentence = safeText(textOf(sentenceOf(event as unknown as Told, telling)));
+  const sentence = safeText(textOf(sentenceOf(event, telling)));
   const parts = partLines(event);
   return [
     ...[timeOf(at), safeText(id)],

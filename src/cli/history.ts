@@ -235,10 +235,12 @@ async function show(
   client: Client,
   entries: readonly HistoryEntryRepresentation[],
 ): Promise<void> {
-  if (output.isJson) return output.json(entries);
-  if (entries.length === 0) return output.lines('No changes.');
-  const nameOf = await namesIn(client, entries);
-  output.lines(...entries.flatMap((entry) => linesOf(entry, nameOf)));
+  if (output.isJson) output.json(entries);
+  else if (entries.length === 0) output.lines('No changes.');
+  else {
+    const nameOf = await namesIn(client, entries);
+    output.lines(...entries.flatMap((entry) => linesOf(entry, nameOf)));
+  }
 }
 
 async function namesIn(client: Client, entries: readonly HistoryEntryRepresentation[]): Promise<NameOf> {

@@ -23,7 +23,7 @@ export class Names {
   async read(links: Iterable<string>): Promise<void> {
     const owners = [...links].map((link) => link.split('/').slice(0, 3).join('/'));
     // Only a hyphen can stand for something else.
-    const unknown = owners.filter((link) => /-/.test(link) && !this.#known.has(link));
+    const unknown = owners.filter((link) => link.includes('-') && !this.#known.has(link));
     for (const link of unknown) this.#known.set(link, undefined);
     for (const collection of configured)
       if (unknown.some((link) => link.startsWith(`/${collection}/`))) await this.#readCollection(collection);

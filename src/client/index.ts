@@ -11,6 +11,7 @@ export {
   sentenceOf,
   sentencesOf,
   textOf,
+  type NamedPart,
   type SentencePart,
   type Telling,
   type Tense,

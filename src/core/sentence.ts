@@ -26,11 +26,23 @@ export interface Told {
 export type Tense = 'did' | 'was' | 'being' | 'do';
 
 /**
- * A part of a sentence: words, or the name of a resource with its link.
+ * The name of a resource in a sentence, with its link.
  *
  * @beta
  */
-export type SentencePart = string | { readonly link: string; readonly name: string };
+export interface NamedPart {
+  /** Link of the resource. */
+  readonly link: string;
+  /** Its name as it was given. */
+  readonly name: string;
+}
+
+/**
+ * A part of a sentence: words, or the name of a resource.
+ *
+ * @beta
+ */
+export type SentencePart = string | NamedPart;
 
 /**
  * What a sentence needs besides the event.
@@ -278,11 +290,11 @@ function keyOf(told: Told): Key {
   if (key !== 'update') return key;
   const { from = {}, to = {} } = told as Changed;
   if (kind === 'user') return 'password';
-  if (kind === 'interface' && 'read_only' in to) return to.read_only === true ? 'hold' : 'unhold';
+  if (kind === 'interface' && 'read_only' in to) return to.read_only ? 'hold' : 'unhold';
   if ('drain' in to) return 'drain' in from ? 'redrain' : 'drain';
   if ('drain' in from) return 'resume';
   const [had, has] = [from, to].map(({ status }) => isInMaintenance(status));
-  return had === has ? 'update' : has === true ? 'maintain' : 'release';
+  return had === has ? 'update' : has ? 'maintain' : 'release';
 }
 
 function isInMaintenance(status: unknown): boolean {
@@ -306,7 +318,7 @@ interface Thing {
 function thingOf(told: Told, nameOf: Telling['nameOf']): Thing {
   const { type, resource } = told;
   const [, collection = '', , part, own] = resource.split('/');
-  const named = (link: string): SentencePart => ({ link, name: nameOf?.(link) ?? nameIn(link) });
+  const named = (link: string): NamedPart => ({ link, name: nameOf?.(link) ?? nameIn(link) });
   const [kind = ''] = type.split('.');
   if (kind === 'sessions' || kind === 'connections') return closedThing(told, named);
   if (resource === '/') return { parts: ['the gateway'] };
@@ -319,7 +331,7 @@ function thingOf(told: Told, nameOf: Telling['nameOf']): Thing {
   if (collection === 'users') return { parts: [`user ${shown ?? nameIn(resource)}`] };
   if (collection === 'sessions')
     return { parts: [kind === 'connection' ? 'a connection of session ' : 'session ', named(resource)] };
-  const self = shown === undefined ? named(resource) : { link: resource, name: shown };
+  const self = shown === undefined ? named(resource) : namedPart(resource, shown);
   // What is new or gone is not known by its name alone.
   return { parts: /[.](?:create|delete)/.test(type) ? [`${kind} `, self] : [self] };
 }
@@ -331,14 +343,13 @@ function ownName({ name, from, to }: Told): string | undefined {
 }
 
 /** The sessions or connections that are closed. */
-function closedThing(told: Told, named: (link: string) => SentencePart): Thing {
+function closedThing(told: Told, named: (link: string) => NamedPart): Thing {
   const { type, resource, criteria: search, count } = told;
   const [kind = ''] = type.split('.');
   const listed = told[kind];
   const number = typeof count === 'number' ? count : Array.isArray(listed) ? listed.length : undefined;
   const [, collection, id] = resource.split('/');
-  if (collection === 'sessions' && id !== undefined)
-    return { parts: ['session ', { link: resource, name: id }] };
+  if (collection === 'sessions' && id !== undefined) return { parts: ['session ', namedPart(resource, id)] };
   const isMany = number !== 1;
   const thing = isMany ? kind : kind.slice(0, -1);
   const counted = number === undefined ? thing : `${number.toLocaleString('en')} ${thing}`;
@@ -360,6 +371,10 @@ function detailOf(told: Told, key: Key): string {
   return (key === 'drain' || key === 'redrain' || key === 'hold') && typeof why === 'string' && why !== ''
     ? `: “${why}”`
     : '';
+}
+
+function namedPart(link: string, name: string): NamedPart {
+  return { link, name };
 }
 
 function nameIn(link: string): string {

@@ -1,6 +1,7 @@
 /**
  * The late part: what the first list does not need. The build makes a file of its own of it.
  */
+
 /** The style of the late part. `scripts/console.js` gives it. */
 declare const lateStyle: string;
 

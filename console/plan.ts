@@ -59,8 +59,9 @@ const said = /^\/(?:drain|read_only|status\/maintenance)/;
 
 /** What an event changes, part by part. */
 export function changesIn(event: object, nameOf = nameInLink): readonly Change[] {
-  const { type = '', to = {} } = event as Partial<Told> & { readonly to?: Readonly<Record<string, unknown>> };
-  if (type.endsWith('.created'))
+  const { to = {} } = event as { readonly to?: Readonly<Record<string, unknown>> };
+  // What is new has a name.
+  if (to['name'] !== undefined)
     return [{ name: definitionText(to, nameOf) }].filter(({ name }) => name !== '');
   const { drain } = to as { readonly drain?: { readonly until?: string; readonly then?: string } };
   const { nothing, secret, listed, until } = text.plan;

@@ -25,7 +25,7 @@ interface Props {
 
 type Drain = NonNullable<ResultOf<'services.get'>['drain']>;
 
-/** How a service, server or monitor is, since when and by whom. A drain has its progress, and ends now if a person wants. */
+/** How a service, server or monitor is, since when and by whom. A drain has its progress, and can end now. */
 export function StateLine({ subject, resource }: Props) {
   const page = usePage();
   const model = useStore(page.model, 'lists');

@@ -14,6 +14,7 @@ export interface Told {
   readonly type: string;
   /** Link of the resource. */
   readonly resource: string;
+  /** What else the event says. */
   readonly [member: string]: unknown;
 }
 
@@ -50,8 +51,9 @@ export type SentencePart = string | NamedPart;
  * @beta
  */
 export interface Telling {
+  /** How the sentence tells. */
   readonly tense: Tense;
-  /** Who has done it, for `did`: the sentence begins with the name. Left out for a sentence that begins with the verb. */
+  /** Who has done it, for `did`. Left out for a sentence that begins with the verb. */
   readonly who?: string | undefined;
   /** The name of the resource at a link, as it was given. Default: the name in the link. */
   readonly nameOf?: (link: string) => string | undefined;
@@ -165,14 +167,12 @@ const keys: Readonly<Record<string, Key>> = {
  *
  * @example
  * ```ts
- * import { sentenceOf } from 'gateway-admin-core/client';
+ * import { sentenceOf, textOf } from 'gateway-admin-core/client';
  *
  * const event = { type: 'service.stopped', resource: '/services/My-Sales' };
  * const nameOf = () => 'My Sales';
- * sentenceOf(event, { tense: 'did', who: 'ada', nameOf });
- * // => ['ada stopped ', { link: '/services/My-Sales', name: 'My Sales' }]
- * sentenceOf(event, { tense: 'being', nameOf });
- * // => [{ link: '/services/My-Sales', name: 'My Sales' }, ' is being stopped']
+ * textOf(sentenceOf(event, { tense: 'did', who: 'ada', nameOf })); // => 'ada stopped My Sales'
+ * textOf(sentenceOf(event, { tense: 'being', nameOf })); // => 'My Sales is being stopped'
  * ```
  *
  * @beta
@@ -182,7 +182,7 @@ export function sentenceOf(told: Told, { tense, who, nameOf }: Telling): readonl
   const { did, was, being, do: bare } = phrases[key];
   const isOwn = did === was;
   const template = { did: isOwn || who === undefined ? did : `${who} ${did}`, was, being, do: bare }[tense];
-  const thing = thingOf(told, nameOf);
+  const thing = thingOf(told, key, nameOf);
   const isMany = thing.isMany && (tense === 'was' || tense === 'being');
   const agreed = isMany ? template.replace(/\bwas\b/, 'were').replace(/\bis\b/, 'are') : template;
   const [before = '', after = ''] = agreed.split('{}');
@@ -194,7 +194,7 @@ export function sentenceOf(told: Told, { tense, who, nameOf }: Telling): readonl
  * Says in sentences what a command has done: a drain and its end are one sentence each.
  *
  * @param events - the events of the command, of its plan or of its entry in the history
- * @param telling - as {@link sentenceOf} takes it
+ * @param telling - as `sentenceOf` takes it
  * @returns the sentences
  *
  * @example
@@ -315,7 +315,7 @@ interface Thing {
   readonly isMany?: boolean;
 }
 
-function thingOf(told: Told, nameOf: Telling['nameOf']): Thing {
+function thingOf(told: Told, key: Key, nameOf: Telling['nameOf']): Thing {
   const { type, resource } = told;
   const [, collection = '', , part, own] = resource.split('/');
   const named = (link: string): NamedPart => ({ link, name: nameOf?.(link) ?? nameIn(link) });
@@ -333,7 +333,7 @@ function thingOf(told: Told, nameOf: Telling['nameOf']): Thing {
     return { parts: [kind === 'connection' ? 'a connection of session ' : 'session ', named(resource)] };
   const self = shown === undefined ? named(resource) : namedPart(resource, shown);
   // What is new or gone is not known by its name alone.
-  return { parts: /[.](?:create|delete)/.test(type) ? [`${kind} `, self] : [self] };
+  return { parts: key === 'create' || key === 'delete' ? [`${kind} `, self] : [self] };
 }
 
 /** The name that an event of a creation or deletion has. */

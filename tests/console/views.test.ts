@@ -95,6 +95,7 @@ describe('the drawer', () => {
     async (page) => {
       const { client } = await open(page, '#?open=/services/My-Sales');
       const group = drawer(page).getByRole('group', { name: 'filters' });
+      await group.getByLabel('Limit').waitFor();
       expect(await group.locator('label').allInnerTexts()).toEqual(['Query Log', 'Limit']);
       await group.getByLabel('Limit').check();
       await group.getByLabel('Query Log').check();

@@ -245,7 +245,8 @@ describe('what has happened', () => {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).getByText('the history').waitFor();
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // A closed dialog stands for a moment.
+    await page.locator('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('/');
     await page.keyboard.type('?');
     expect(await page.getByLabel('Find').inputValue()).toBe('?');

@@ -1,5 +1,9 @@
 /**
  * A node of a fleet, from its opening to its end: reads the log, and ends the commands of silent nodes.
+ *
+ * The order: `open` loads the log, appends the life of this process and starts the interface. Meanwhile `connect` brings
+ * the writer, and `begin` announces the node once the commands of the last process are settled; then `run` starts the
+ * loops. `end` comes after the last command. What `open` and `connect` set has a `!`, because nothing uses it before.
  */
 import { unchanged } from '../core/decision.ts';
 import type { AdminRequest } from '../http/message.ts';
@@ -72,8 +76,11 @@ export class RunningNode implements RunningCoordinator {
   readonly #own = new Entries();
   /** Aborts when the node begins to close: nobody reads on, or waits for other nodes. */
   #closing!: AbortSignal;
-  /** Aborts when the last command has ended: the node reads and announces nothing any more. */
-  readonly #closed = new AbortController();
+  /**
+   * Aborts when the node reads and announces nothing any more: the last command has ended, another process runs under
+   * the name, or the node closes before it was announced.
+   */
+  readonly #quiet = new AbortController();
   readonly #announcer: Announcer;
   readonly #hints: HintWatch;
   #isAnnounced = false;
@@ -128,12 +135,12 @@ export class RunningNode implements RunningCoordinator {
     const deadline = { ...common.deadline, instead: 'The nodes are compared again at the next beat.' };
     this.#comparison = new Comparison({ ...common, deadline, leaseMs, onError });
     this.#convergence = this.#following();
-    this.#hints = new HintWatch({ store: parts.store, clock, closed: this.#closed.signal, onError });
+    this.#hints = new HintWatch({ store: parts.store, clock, closed: this.#quiet.signal, onError });
     this.#announcer = new Announcer({
       ...{ members, node, leaseMs, clock, onError },
       status: () => this.#status(),
       canRead: () => this.#journal.outage === undefined,
-      closed: this.#closed.signal,
+      closed: this.#quiet.signal,
     });
   }
 
@@ -149,9 +156,10 @@ export class RunningNode implements RunningCoordinator {
     });
     this.#journal = journal;
     const { open, abandoned } = log.state.unsettled;
-    this.#recovering = new Set([...open, ...abandoned].map(({ intent }) => intent.command));
     const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
     const unsettled = { open: open.filter(isOwn), abandoned: abandoned.filter(isOwn) };
+    const recovering = [...unsettled.open, ...unsettled.abandoned];
+    this.#recovering = new Set(recovering.map(({ intent }) => intent.command));
     const history = {
       entries: fleetEntries({ shared: () => this.#log.state.entries, own: this.#own }),
       configuration: () => this.#log.state.snapshot,
@@ -166,7 +174,7 @@ export class RunningNode implements RunningCoordinator {
     this.#closing = closing;
     onAbort(closing, () => {
       this.#convergence.close();
-      if (!this.#isAnnounced) this.#closed.abort();
+      if (!this.#isAnnounced) this.#quiet.abort();
     });
   }
 
@@ -184,7 +192,7 @@ export class RunningNode implements RunningCoordinator {
   async end(): Promise<void> {
     // The node is heard until its last command has ended: otherwise the others would end that command. From here on, a
     // store that does not answer ends the reading too.
-    this.#closed.abort();
+    this.#quiet.abort();
     await this.#loops;
     await this.#announcer.end();
     // What is announced under the name of a superseded process is not its own.
@@ -289,7 +297,7 @@ export class RunningNode implements RunningCoordinator {
       isRecovering: (command) => this.#recovering.has(command),
       onSuperseded: () => {
         // From here on, announcements under this name are those of the other process.
-        this.#closed.abort();
+        this.#quiet.abort();
       },
       onChange: (links) => {
         this.#tidy();
@@ -327,22 +335,22 @@ export class RunningNode implements RunningCoordinator {
     });
   }
 
-  #isClosed(): boolean {
-    return this.#closed.signal.aborted;
+  #isQuiet(): boolean {
+    return this.#quiet.signal.aborted;
   }
 
   /** Reads what the others append: after a hint, and once a second. */
   async #read(): Promise<void> {
     const { clock } = this.#parts.complete;
-    const { signal } = this.#closed;
+    const { signal } = this.#quiet;
     // The host first opens what the snapshot shows. A change of its gateway before that would be lost in between.
     await clock.sleep(0, signal);
-    if (!this.#isClosed()) this.#convergence.begin();
+    if (!this.#isQuiet()) this.#convergence.begin();
     let pauses = backoff(vainPauses);
-    while (!this.#isClosed()) {
+    while (!this.#isQuiet()) {
       const before = this.#log.position;
       const waited = await this.#hints.wait(before);
-      if (!this.#isClosed()) await this.#journal.readToEnd();
+      if (!this.#isQuiet()) await this.#journal.readToEnd();
       // A lost store is not read again.
       const { outage } = this.#journal;
       if (outage === undefined) {
@@ -360,9 +368,9 @@ export class RunningNode implements RunningCoordinator {
   /** Announces this node, and ends the commands of nodes that are silent for too long. */
   async #beat(): Promise<void> {
     const { complete } = this.#parts;
-    while (!this.#isClosed()) {
-      await complete.clock.sleep(beatMs, this.#closed.signal, { keepAlive: false });
-      if (this.#isClosed()) return;
+    while (!this.#isQuiet()) {
+      await complete.clock.sleep(beatMs, this.#quiet.signal, { keepAlive: false });
+      if (this.#isQuiet()) return;
       try {
         this.#digest = this.#agreement.digestOf(this.#log);
         if (await this.#announcer.beat()) {
@@ -422,7 +430,7 @@ export class RunningNode implements RunningCoordinator {
           ? snapshot
           : Object.freeze({ ...snapshot, secretParameters, revision }),
       );
-    if (this.#log.isForgotten && !this.#isClosed())
+    if (this.#log.isForgotten && !this.#isQuiet())
       this.#journal
         .enter(this.#log.beginning(), { use: 'upkeep', then: () => undefined })
         .catch(() => undefined);

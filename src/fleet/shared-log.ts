@@ -1,6 +1,16 @@
 /**
  * The log that the nodes of a fleet share, as one node sees it: appends with a condition on the end, and reads what the
  * others have appended.
+ *
+ * The way of a record of this node: `keep` of `shared-journal.ts` calls `enter` here, which makes the stored form and
+ * the objection, and `put` queues the entry in `record-queue.ts`. The outbox of the queue calls `append` here until
+ * nothing is left. Each time, `isOver` looks at the entries first: `kept` if a read has found the record in the log,
+ * `refused` if there is an objection by now. The others go into one call, at the end of the log that this node has
+ * read. If another node has moved the end, the call is a conflict: this node reads on, and `append` comes again. A call
+ * that fails is made again at the same end. If the store had kept the records all the same, the store says so, or there
+ * is a conflict and the read finds them. `kept` folds the events and lets the command go on. `refused` first calls
+ * `drop`. If others have ended the command, `drop` calls `onChange`: this gateway follows them, which takes back what the
+ * gateway has done.
  */
 import { verbOf, type Change } from '../core/change.ts';
 import { linkKey, ownerOf, parseLink } from '../core/link.ts';
@@ -73,7 +83,8 @@ export interface SharedLogOptions {
   /** Called when the end of the log has moved. */
   readonly onMove: () => void;
   /**
-   * Gets the resources that other nodes have changed, or whose command others have ended; `undefined` for all of them.
+   * Gets the resources that other nodes have changed, and those of a record that is dropped because others have ended
+   * its command; `undefined` for all resources.
    */
   readonly onChange: (links: readonly string[] | undefined) => void;
   /** Called once when a later process runs under the name of this node. */
@@ -233,7 +244,6 @@ export class SharedLog implements Log<Work> {
       drop: () => {
         this.#sent.delete(identity);
         this.#parts.delete(record.command);
-        // What the gateway has done for a command that others have ended is taken back.
         if (objection()?.answerTo !== undefined) this.#options.onChange(record.resources);
       },
     };
@@ -393,6 +403,7 @@ export class SharedLog implements Log<Work> {
         const sent = this.#sent.get(identityOf(record));
         const fold = this.#take(record);
         if (sent !== undefined) sent.fold = fold;
+        // An abandonment changes nothing. The node of the command meets it at its own settlement, which is dropped.
         else if (isChange(record)) for (const link of record.resources) links.add(link);
       }
     }

@@ -63,6 +63,8 @@ export function perform(decision: EventsAndEffects<AdminEvent, Effect>, flight: 
   const { count, groups } = groupsIn(decision, present, telemetry?.idle);
   const finish: Work['finish'] = async (group, progress, waits) => {
     await flight.intend(group, progress, waits);
+    // A node of a fleet can stand still here for so long that the others end the command. Nothing looks at that before
+    // the gateway is asked, because a node can also stand still in the call. The settlement is fenced, and taken back.
     return performGroup(group, flight);
   };
   const work = { groups, finish, rest: stoppedAfterUnknown };

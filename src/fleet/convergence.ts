@@ -159,23 +159,11 @@ export class Convergence {
     return nodeBehind(replaced, this.#follower.find(linkKey(replaced))?.problem?.detail).problem;
   }
 
-  /** Follows a resource once. Gives the reason if the gateway has not followed. Never rejects. */
+  /** Follows a resource once. Gives the reason if the gateway has not followed, or a part is left. Never rejects. */
   async #try(link: string): Promise<Problem | undefined> {
-    try {
-      const left: { problem?: Problem | undefined } = {};
-      const execution = await this.#options.execute(this.#requestFor(link, left));
-      const isDone = execution.outcome === 'accepted' || execution.outcome === 'unchanged';
-      return isDone ? left.problem : execution.problem;
-    } catch (error) {
-      this.#options.onError(error);
-      return problem('internal', 'The change could not be followed. The log of this node has the error.');
-    }
-  }
-
-  /** @param left - gets why a part is left */
-  #requestFor(link: string, left: { problem?: Problem | undefined }): CommandRequest {
-    const { fleet, share, placeOf } = this.#options;
+    const { fleet, share, placeOf, execute, onError } = this.#options;
     let fold = evolving;
+    let left: Problem | undefined;
     const transition: Transition = (snapshot, context) => {
       const followed = fleet();
       // The log can move on before the gateway has followed.
@@ -183,7 +171,7 @@ export class Convergence {
       if (link === modeLink) return followInterface(snapshot, followed, context);
       if (link === '/users') return followUsers(snapshot, followed, context);
       const decision = followResources(snapshot, followed, context, [link]);
-      left.problem = this.#replacedFirst(link, decision.next);
+      left = this.#replacedFirst(link, decision.next);
       const service = parseLink(link, 'services');
       if (
         decision.outcome !== 'refused' ||
@@ -194,13 +182,21 @@ export class Convergence {
       // A service that must go takes no more sessions, so that the sessions come to an end.
       const stopping = stopService(snapshot, service, context);
       if (stopping.outcome !== 'accepted') return decision;
-      left.problem = decision.problem;
+      left = decision.problem;
       return stopping;
     };
     const onKept = (resources: readonly string[]): void => {
       this.#followLists(link, resources);
     };
-    return { transition, isDecided: true, journal: followingJournal(() => fold, onKept) };
+    try {
+      const journal = followingJournal(() => fold, onKept);
+      const execution = await execute({ transition, isDecided: true, journal });
+      const isDone = execution.outcome === 'accepted' || execution.outcome === 'unchanged';
+      return isDone ? left : execution.problem;
+    } catch (error) {
+      onError(error);
+      return problem('internal', 'The change could not be followed. The log of this node has the error.');
+    }
   }
 }
 

@@ -40,31 +40,36 @@ export async function fingerprintOf({ sealer, hasher, deadline }: CommonPorts): 
 }
 
 /**
- * Looks for a running node that differs.
+ * Looks for a running process that has the name of this node, or differs.
  *
  * @param wait - waits for longer than a beat
  * @returns why this node cannot join; `undefined` if it can
  * @internal
  */
-export async function runningDifference(
+export async function obstacleToJoining(
+  name: string,
   ports: CommonPorts,
   members: Members,
   wait: () => Promise<void>,
 ): Promise<string | undefined> {
-  const differing = async (): Promise<ReadonlyMap<string, string>> => {
+  const obstacles = async (): Promise<ReadonlyMap<string, string>> => {
     const found = new Map<string, string>();
     for (const [node, status] of await members.hear()) {
-      const difference = await differenceTo(node, status, ports);
-      if (difference !== undefined) found.set(`${node} ${status.boot} ${String(status.beat)}`, difference);
+      const obstacle = node === name ? nameTaken(node) : await differenceTo(node, status, ports);
+      if (obstacle !== undefined) found.set(`${node} ${status.boot} ${String(status.beat)}`, obstacle);
     }
     return found;
   };
-  const before = await differing();
+  const before = await obstacles();
   if (before.size === 0) return undefined;
-  // The announcement of a killed node stays in the store. Only a node that still announces itself counts.
+  // The announcement of a killed process stays in the store. Only a process whose beat moves counts.
   await wait();
-  for (const [said, difference] of await differing()) if (!before.has(said)) return difference;
+  for (const [said, obstacle] of await obstacles()) if (!before.has(said)) return obstacle;
   return undefined;
+}
+
+function nameTaken(node: string): string {
+  return `Another process runs the node "${node}" of this fleet. Give each process a name of its own, or end the other one.`;
 }
 
 /** What {@link Comparison} needs of this node. */

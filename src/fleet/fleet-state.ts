@@ -169,7 +169,6 @@ export class FleetState {
     return this.#snapshot;
   }
 
-  /** The settled commands. */
   get entries(): Entries {
     return this.#entries;
   }
@@ -201,7 +200,6 @@ export class FleetState {
     return this.#lives.get(node);
   }
 
-  /** Takes in the next record. */
   take(record: SharedRecord): void {
     switch (record.type) {
       case 'life':

@@ -216,23 +216,6 @@ export class Members {
     );
   }
 
-  /**
-   * Looks whether another process uses the name of this node: its beat moves.
-   *
-   * @param wait - waits for longer than a beat
-   */
-  async isTaken(wait: () => Promise<void>): Promise<boolean> {
-    const look = async (): Promise<string | undefined> => {
-      const said = (await this.hear()).get(this.#node);
-      return said === undefined ? undefined : `${said.boot} ${String(said.beat)}`;
-    };
-    const before = await look();
-    if (before === undefined) return false;
-    await wait();
-    const after = await look();
-    return after !== undefined && after !== before;
-  }
-
   /** Takes this node, or another one, out of the fleet. */
   async remove(node = this.#node): Promise<void> {
     this.#announced = new Set((await this.#announce(node, null)).keys());

@@ -41,7 +41,7 @@ import { Convergence } from './convergence.ts';
 import { HintWatch } from './hint-watch.ts';
 import { fleetEntries } from './fleet-entries.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
-import { forget, forgetInTime, standingOf } from './forgetting.ts';
+import { forget, forgetInTime, standingOf, type ForgettingNode } from './forgetting.ts';
 import type { Fleet, FleetAdmin, FleetOutcome } from './fleet.ts';
 import { beatMs, type Members, type OwnStatus } from './members.ts';
 import { format, loadFleetState, type SharedCommand, type FleetState, type Writing } from './fleet-state.ts';
@@ -113,11 +113,7 @@ export class RunningNode implements RunningCoordinator {
         this.#writer.reconciliation.retry();
       },
       standingOf: (name) => standingOf(name, this.#forgetting()),
-      forget: async (name) => {
-        const notDone = await forgetInTime(name, this.#forgetting());
-        this.#writer.retry();
-        return notDone;
-      },
+      forget: (name) => forgetInTime(name, this.#forgetting()),
     },
   };
   readonly #share: Share = (own, revision, links) => shared(own, this.#log.snapshot, revision, links);
@@ -293,8 +289,8 @@ export class RunningNode implements RunningCoordinator {
       given: complete.given,
       state,
       position,
-      isInFlight: (command) => this.#writer.commands().some(({ id }) => id === command),
-      isRecovering: (command) => this.#recovering.has(command),
+      performs: (command) =>
+        this.#recovering.has(command) || this.#writer.commands().some(({ id }) => id === command),
       onSuperseded: () => {
         // From here on, announcements under this name are those of the other process.
         this.#quiet.abort();
@@ -479,6 +475,7 @@ export class RunningNode implements RunningCoordinator {
 
   #fleet(): Fleet {
     const { node } = this.#parts;
+    const { nodes, retry } = this.surroundings.fleet;
     const position = (): string => this.#log.position;
     const snapshot = (): Snapshot => this.#log.snapshot;
     return {
@@ -488,7 +485,8 @@ export class RunningNode implements RunningCoordinator {
       get snapshot() {
         return snapshot();
       },
-      nodes: () => this.#nodes(),
+      nodes,
+      retry,
       history: (where = {}) => {
         assertReaderOptions(where, 'history', 'a position of the fleet, which is a string');
         return this.#history(where.after, where.signal);
@@ -497,14 +495,12 @@ export class RunningNode implements RunningCoordinator {
         if (!isNodeName(name)) throw new TypeError('forget takes the name of a node');
         if (name === node) throw new RangeError('A node cannot forget itself: close it');
         await forget(name, this.#forgetting());
-        this.#writer.retry();
       },
-      retry: this.surroundings.fleet.retry,
     };
   }
 
-  #forgetting(): Parameters<typeof forget>[1] {
-    return { ...this.#parts, log: this.#log, journal: this.#journal };
+  #forgetting(): ForgettingNode {
+    return { ...this.#parts, log: this.#log, journal: this.#journal, writer: this.#writer };
   }
 
   #history(after: string | undefined, signal: AbortSignal | undefined): ReturnType<Fleet['history']> {
@@ -512,7 +508,10 @@ export class RunningNode implements RunningCoordinator {
     const source: HistorySource = {
       position: () => this.#log.position,
       read: (at) => this.#journal.inTurn((ask) => ask('read', () => store.read(at))),
-      moved: (from, until) => this.#moved(from, until),
+      watch: (look) => {
+        this.#watchers.add(look);
+        return () => this.#watchers.delete(look);
+      },
     };
     return readHistory(source, { ...(after === undefined ? {} : { after }), signal: this.#endOf(signal) });
   }
@@ -520,21 +519,6 @@ export class RunningNode implements RunningCoordinator {
   /** A signal of a caller that also aborts when this node begins to close. */
   #endOf(signal: AbortSignal | undefined): AbortSignal {
     return signal === undefined ? this.#closing : AbortSignal.any([signal, this.#closing]);
-  }
-
-  /** Resolves when the end of the log is not where it was. */
-  async #moved(from: string, signal: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const watch = (): void => {
-        if (this.#log.position === from && !signal.aborted) return;
-        this.#watchers.delete(watch);
-        signal.removeEventListener('abort', watch);
-        resolve();
-      };
-      this.#watchers.add(watch);
-      signal.addEventListener('abort', watch);
-      watch();
-    });
   }
 
   #nodes(): readonly FleetNode[] {

@@ -75,10 +75,8 @@ export interface SharedLogOptions {
   readonly given: Snapshot;
   readonly state: FleetState;
   readonly position: string;
-  /** Whether a command of this node is in flight in this process. */
-  readonly isInFlight: (command: string) => boolean;
-  /** Whether this process finds out the outcome of a command of an earlier life. */
-  readonly isRecovering: (command: string) => boolean;
+  /** Whether this process performs a command of its node, or finds out the outcome of one of an earlier life. */
+  readonly performs: (command: string) => boolean;
   readonly share: Share;
   /** Called when the end of the log has moved. */
   readonly onMove: () => void;
@@ -102,7 +100,6 @@ const mostTries = 1000;
 /** The number of positions that are kept: another node can be behind. */
 const mostPositions = 1000;
 
-/** A record of this node that is not stored yet. */
 interface Sent {
   readonly record: SharedRecord;
   fold: Fold | undefined;
@@ -192,7 +189,6 @@ export class SharedLog implements Log<Work> {
     );
   }
 
-  /** The place of the last change of a resource. */
   placeOf(link: string): FleetPlace | undefined {
     return this.#places.get(linkKey(link));
   }
@@ -214,10 +210,10 @@ export class SharedLog implements Log<Work> {
     // Before the record counts as begun.
     const endedByOthers = this.#fencing(shared);
     this.#noteProgress(shared);
-    if (basis === undefined) return this.ownRecordOf(shared, endedByOthers);
-    if (record.type !== 'abandonment') return this.ownRecordOf(shared, this.#overtaking(shared, basis));
+    if (basis === undefined) return this.#ownRecordOf(shared, endedByOthers);
+    if (record.type !== 'abandonment') return this.#ownRecordOf(shared, this.#overtaking(shared, basis));
     const touched = this.#touching(basis);
-    return this.ownRecordOf(shared, () => endedByOthers() ?? touched());
+    return this.#ownRecordOf(shared, () => endedByOthers() ?? touched());
   }
 
   /**
@@ -228,11 +224,10 @@ export class SharedLog implements Log<Work> {
     const record = this.#abandonmentOf(command);
     if (record === undefined) return undefined;
     const endedByOthers = this.#fencing(record);
-    return this.ownRecordOf(record, () => endedByOthers() ?? (isSilent() ? undefined : overtaken()));
+    return this.#ownRecordOf(record, () => endedByOthers() ?? (isSilent() ? undefined : overtaken()));
   }
 
-  /** Makes the entry of a record of this node. */
-  ownRecordOf(record: SharedRecord, objection: Objection = () => undefined): OwnRecord {
+  #ownRecordOf(record: SharedRecord, objection: Objection = () => undefined): OwnRecord {
     const sent: Sent = { record, fold: undefined };
     const identity = identityOf(record);
     this.#sent.set(identity, sent);
@@ -282,7 +277,7 @@ export class SharedLog implements Log<Work> {
 
   /** The record with which this process begins, once more, for a log that has lost the record. */
   beginning(): OwnRecord {
-    return this.ownRecordOf(this.#begins);
+    return this.#ownRecordOf(this.#begins);
   }
 
   async append(queued: readonly Queued<Work>[], ask: Ask): Promise<void> {
@@ -352,7 +347,7 @@ export class SharedLog implements Log<Work> {
     this.#move(await ask('compact', () => store.compact(state, { expectedPosition })));
   }
 
-  /** Appends records that rest on nothing, and takes them. */
+  /** Appends records without an objection, and takes them. */
   async #write(records: readonly SharedRecord[], ask: Ask): Promise<void> {
     if (records.length === 0) return;
     await this.#append(records as unknown as readonly Json[], ask);
@@ -631,8 +626,8 @@ export class SharedLog implements Log<Work> {
   }
 
   #isPerformed({ node, command }: SharedRecord): boolean {
-    const { writing, isInFlight, isRecovering } = this.#options;
-    return node === writing.node && (isInFlight(command) || isRecovering(command) || this.#isSent(command));
+    const { writing, performs } = this.#options;
+    return node === writing.node && (performs(command) || this.#isSent(command));
   }
 }
 

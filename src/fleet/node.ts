@@ -361,7 +361,7 @@ export class RunningNode implements RunningCoordinator {
     }
   }
 
-  /** Announces this node, and ends the commands of nodes that are silent for too long. */
+  /** Once a second: announces this node, and does what follows from what it hears, and from what became of records. */
   async #beat(): Promise<void> {
     const { complete } = this.#parts;
     while (!this.#isQuiet()) {
@@ -374,7 +374,6 @@ export class RunningNode implements RunningCoordinator {
           this.#comparison.look(this.#parts.members.others);
           this.#endSilent();
         }
-        // What became superfluous when a record was given up, after the last look.
         this.#tidy();
       } catch (error) {
         complete.onError(error);
@@ -413,23 +412,32 @@ export class RunningNode implements RunningCoordinator {
     );
   }
 
-  /**
-   * Ends the commands that nobody performs; what their effects have left is in the snapshot, and is followed. Begins
-   * this process again in a log that has lost its beginning, and takes over the names of parameters that are secret by
-   * now.
-   */
+  /** Mends what a read, or a record that was given up, can have left. */
   #tidy(): void {
+    this.#takeSecretNames();
+    if (this.#log.isForgotten && !this.#isQuiet()) this.#beginAgain();
+    this.#endOrphans();
+  }
+
+  /** Harm: this node shows what another node has declared secret. */
+  #takeSecretNames(): void {
     const { secretParameters } = this.#log.snapshot;
-    if (secretParameters !== undefined)
-      this.#writer.revise((snapshot, revision) =>
-        snapshot.secretParameters === secretParameters
-          ? snapshot
-          : Object.freeze({ ...snapshot, secretParameters, revision }),
-      );
-    if (this.#log.isForgotten && !this.#isQuiet())
-      this.#journal
-        .enter(this.#log.beginning(), { use: 'upkeep', then: () => undefined })
-        .catch(() => undefined);
+    if (secretParameters === undefined) return;
+    this.#writer.revise((snapshot, revision) =>
+      snapshot.secretParameters === secretParameters
+        ? snapshot
+        : Object.freeze({ ...snapshot, secretParameters, revision }),
+    );
+  }
+
+  /** Harm: a log without the life of this process does not tell a process of the same name that this one is there. */
+  #beginAgain(): void {
+    const entry = this.#log.beginning();
+    this.#journal.enter(entry, { use: 'upkeep', then: () => undefined }).catch(() => undefined);
+  }
+
+  /** Harm: what nobody performs holds its resources for ever. What it has left is in the snapshot, and is followed. */
+  #endOrphans(): void {
     for (const { intent } of this.#log.orphans) {
       const { command, resources } = intent;
       void endWithoutEvents(this.#journal, { id: command, resources }, 0);

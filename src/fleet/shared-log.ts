@@ -19,7 +19,7 @@ import type { Json } from '../json/value.ts';
 import { isConflict, StoreLostError } from '../ports/port-error.ts';
 import type { LogStep, SharedStore } from '../ports/port.ts';
 import { eventTable, fieldsOf, namedResources, type AdminEvent } from '../resources/index.ts';
-import { modeLink, Overruled, type Basis } from '../runtime/journal/basis.ts';
+import { Fenced, modeLink, Overtaken, type Basis } from '../runtime/journal/basis.ts';
 import { isEmpty } from '../runtime/journal/journal-state.ts';
 import type { Keeping } from '../runtime/journal/journal.ts';
 import { markSent, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
@@ -40,8 +40,16 @@ import {
 } from './fleet-state.ts';
 import { foldAt, type Share } from './sharing.ts';
 
-/** Why a record can no longer be stored: others were faster. `undefined` if the record can be stored. */
-type Objection = () => Overruled | undefined;
+/** Why a record can no longer be stored. `undefined` if the record can be stored. */
+type Objection = () => Overtaken | Fenced | undefined;
+
+/** How far a command without an end has come in the log. */
+interface Progress {
+  /** The part of its last intent. */
+  readonly part: number;
+  /** How many parts have settled. */
+  readonly settled: number;
+}
 
 /** A record of this node on its way into the log. @internal */
 export interface OwnRecord {
@@ -207,7 +215,6 @@ export class SharedLog implements Log<Work> {
         ? undefined
         : { objection: this.#touching(basis) };
     }
-    // Before the record counts as begun.
     const endedByOthers = this.#fencing(shared);
     this.#noteProgress(shared);
     if (basis === undefined) return this.#ownRecordOf(shared, endedByOthers);
@@ -224,7 +231,7 @@ export class SharedLog implements Log<Work> {
     const record = this.#abandonmentOf(command);
     if (record === undefined) return undefined;
     const endedByOthers = this.#fencing(record);
-    return this.#ownRecordOf(record, () => endedByOthers() ?? (isSilent() ? undefined : overtaken()));
+    return this.#ownRecordOf(record, () => endedByOthers() ?? (isSilent() ? undefined : new Overtaken()));
   }
 
   #ownRecordOf(record: SharedRecord, objection: Objection = () => undefined): OwnRecord {
@@ -239,7 +246,7 @@ export class SharedLog implements Log<Work> {
       drop: () => {
         this.#sent.delete(identity);
         this.#parts.delete(record.command);
-        if (objection()?.answerTo !== undefined) this.#options.onChange(record.resources);
+        if (objection() instanceof Fenced) this.#options.onChange(record.resources);
       },
     };
   }
@@ -568,7 +575,7 @@ export class SharedLog implements Log<Work> {
   /** Looks whether what a decision rests on was changed since, or other nodes hold its resources. */
   #overtaking({ resources }: Pick<SharedRecord, 'resources'>, { since, links }: Basis): Objection {
     const touched = this.#touching({ since, links: [...resources, ...links] });
-    return () => touched() ?? (this.holderOf(resources) === undefined ? undefined : overtaken());
+    return () => touched() ?? (this.holderOf(resources) === undefined ? undefined : new Overtaken());
   }
 
   /** Looks whether what some links name was changed since. */
@@ -576,32 +583,60 @@ export class SharedLog implements Log<Work> {
     const keys = links.map(linkKey);
     return () => {
       const isTouched = keys.some((key) => (this.#touched.get(key) ?? 0) > since);
-      return isTouched || this.#allTouched > since ? overtaken() : undefined;
+      return isTouched || this.#allTouched > since ? new Overtaken() : undefined;
     };
   }
 
-  /** Looks whether others have ended the command of a record that is no new decision. */
+  /** Looks whether the command of a record that is no new decision is over. Made before the record counts as begun. */
   #fencing(record: SharedRecord): Objection {
-    const { command } = record;
-    // A set-back can take away what a later part rests on, also before the record is made.
-    const [part, own] = [this.#partOf(command), this.#parts.get(command)];
-    const hasOwn = (now = this.#partOf(command)): boolean =>
-      own === undefined || now?.startsWith(`${String(own)} `) === true;
-    const isSame = (): boolean => this.#partOf(command) === part && hasOwn();
-    if (record.type === 'intent') return () => (isSame() ? undefined : ended());
-    // Nothing happened: that stays true if others have ended the command, and takes it off their list. What happened
-    // and was taken back is different: a set-back can lose the way back alone, and then the command is open there. If
-    // this node finds out later that a part was kept, that is no set-back.
-    if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined) {
-      const isThere = part === undefined || hasOwn(part) ? isSame : () => hasOwn();
-      return () =>
-        (own ?? 0) > 0 && this.#state.unsettled.isOpen(command) && !isThere() ? ended() : undefined;
-    }
+    const stands = this.#standing(record);
+    return () => (stands() ? undefined : new Fenced(fenced));
+  }
+
+  #standing(record: SharedRecord): () => boolean {
+    // Harm: the gateway is asked for a later part after others have ended the command, and have shown what was before it.
+    if (record.type === 'intent') return this.#unmoved(record.command);
+    const isRefused = record.type === 'settlement' && record.events.length === 0 && record.why === undefined;
+    return isRefused ? this.#refusalStanding(record.command) : this.#resultStanding(record.command);
+  }
+
+  /**
+   * An end without events says that nothing happened. That stays true if others have ended the command, and takes the
+   * command off their list. Harm: earlier parts were kept and taken back, a set-back has lost the way back alone, and
+   * the end hides that the command is open there.
+   */
+  #refusalStanding(command: string): () => boolean {
+    const [before, own = 0] = [this.#progressOf(command), this.#parts.get(command)];
+    if (own === 0) return () => true;
+    // A part whose answer got lost can still turn out to be kept: that is no set-back.
+    const isThere =
+      before === undefined || before.part === own
+        ? this.#unmoved(command)
+        : () => this.#progressOf(command)?.part === own;
+    return () => !this.#state.unsettled.isOpen(command) || isThere();
+  }
+
+  /** Harm: the fleet shows a change after others have ended its command, and may have used the resources since. */
+  #resultStanding(command: string): () => boolean {
+    const isUnmoved = this.#unmoved(command);
     return () => {
       const isIntended = [...this.#sent.values()].some(
         ({ record }) => record.type === 'intent' && record.command === command,
       );
-      return (this.#state.unsettled.isOpen(command) && isSame()) || isIntended ? undefined : ended();
+      return isIntended || (this.#state.unsettled.isOpen(command) && isUnmoved());
+    };
+  }
+
+  /**
+   * Looks whether a command is where it was in the log, at the last part of which this process has made an intent: a
+   * set-back can have taken away what a later part rests on, also before the record of that part is made.
+   */
+  #unmoved(command: string): () => boolean {
+    const [before, own] = [this.#progressOf(command), this.#parts.get(command)];
+    return () => {
+      const now = this.#progressOf(command);
+      const isSame = now?.part === before?.part && now?.settled === before?.settled;
+      return isSame && (own === undefined || now?.part === own);
     };
   }
 
@@ -611,10 +646,9 @@ export class SharedLog implements Log<Work> {
     if (record.type === 'settlement' && record.last) this.#parts.delete(record.command);
   }
 
-  /** How far a command without an end has come; `undefined` if the command is not open. */
-  #partOf(command: string): string | undefined {
+  #progressOf(command: string): Progress | undefined {
     const open = this.#openOf(command);
-    return open && `${String(open.intent.part)} ${String(open.settled)}`;
+    return open && { part: open.intent.part, settled: open.settled };
   }
 
   #openOf(command: string): SharedCommand | undefined {
@@ -629,16 +663,6 @@ export class SharedLog implements Log<Work> {
     const { writing, performs } = this.#options;
     return node === writing.node && (performs(command) || this.#isSent(command));
   }
-}
-
-/** Another node has changed or holds a resource that a decision rests on. */
-function overtaken(): Overruled {
-  return new Overruled('Another node was faster');
-}
-
-/** The other nodes have ended the command of a record. */
-function ended(): Overruled {
-  return new Overruled('Others have ended the command', fenced);
 }
 
 /** Answers what needs no call of the store any more. Returns whether that is so. */

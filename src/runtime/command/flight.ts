@@ -10,7 +10,7 @@ import { closings, type AdminEvent, type Effect } from '../../resources/index.ts
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Ground } from '../ground.ts';
 import type { CommandSpan } from '../instrumentation/instruments.ts';
-import { Overruled, type Basis } from '../journal/basis.ts';
+import { Fenced, type Basis } from '../journal/basis.ts';
 import { endWithoutEvents, unavailableIn, type Journal } from '../journal/journal.ts';
 import type { Fold } from '../journal/log.ts';
 import { NotKept } from '../journal/record-queue.ts';
@@ -248,8 +248,7 @@ export class Flight {
         ...(waits ? { use: 'result', onLate } : { use: 'before' }),
       });
     } catch (error) {
-      if (error instanceof Overruled && error.answerTo !== undefined)
-        throw new NotJournaled(error.answerTo(command, this.#settled));
+      if (error instanceof Fenced) throw new NotJournaled(error.answerTo(command, this.#settled));
       if (!(error instanceof NotKept)) throw error;
       if (waits) throw new NotJournaled(resultLost(command, text));
       if (error.isPossible || done > 0) this.#withdraw();
@@ -282,7 +281,7 @@ export class Flight {
       });
     } catch (error) {
       const { foldUnkept } = this.runtime;
-      if (error instanceof Overruled && error.answerTo !== undefined) {
+      if (error instanceof Fenced) {
         const settled = [...this.#settled];
         this.#apply(events, foldUnkept);
         this.#withdraw();

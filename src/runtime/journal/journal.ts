@@ -40,7 +40,7 @@ export interface Journal {
   /**
    * Stores a record.
    *
-   * @returns the result of `then`; rejects with `NotKept`, with `Overruled`, or with the error that `then` throws
+   * @returns the result of `then`; rejects with `NotKept`, `Overtaken`, `Fenced`, or the error that `then` throws
    */
   keep<T>(keeping: Keeping<T>): Promise<T>;
   /** See {@link RecordQueue}. */

@@ -56,7 +56,7 @@ export async function obstacleToJoining(
     const found = new Map<string, string>();
     for (const [node, status] of await members.hear()) {
       const obstacle = node === name ? nameTaken(node) : await differenceTo(node, status, ports);
-      if (obstacle !== undefined) found.set(`${node} ${status.boot} ${String(status.beat)}`, obstacle);
+      if (obstacle !== undefined) found.set(`${node} ${status.life} ${String(status.beat)}`, obstacle);
     }
     return found;
   };
@@ -92,9 +92,9 @@ export class Comparison {
 
   /** Looks at the other nodes, beside the beats: a key can be slow. A node whose comparison fails is compared again. */
   look(others: Members['others']): void {
-    const lives = new Set(Array.from(others.values(), ({ status }) => status.boot));
+    const lives = new Set(Array.from(others.values(), ({ status }) => status.life));
     this.#seen = new Set([...this.#seen].filter((life) => lives.has(life)));
-    const fresh = [...others].filter(([, { status }]) => !this.#seen.has(status.boot));
+    const fresh = [...others].filter(([, { status }]) => !this.#seen.has(status.life));
     if (this.#isLooking || fresh.length === 0) return;
     this.#isLooking = true;
     void Promise.all(fresh.map(([node, { status }]) => this.#compare(node, status))).finally(() => {
@@ -106,13 +106,13 @@ export class Comparison {
     const { leaseMs, onError } = this.#own;
     try {
       const difference = await differenceTo(node, status, this.#own);
-      this.#seen = new Set([...this.#seen, status.boot]);
+      this.#seen = new Set([...this.#seen, status.life]);
       if (difference !== undefined) onError(new Error(difference));
       if (status.leaseMs !== leaseMs)
         onError(
           new Error(
             `The node "${node}" has leaseMs ${String(status.leaseMs)}, and this one ${String(leaseMs)}: they do not agree on ` +
-              'when a silent node is dead. Give all nodes of the fleet the same leaseMs.',
+              'when a node is silent. Give all nodes of the fleet the same leaseMs.',
           ),
         );
     } catch (error) {

@@ -29,7 +29,7 @@ export function standingOf(
   { members, node, leaseMs, log }: ForgettingNode,
 ): NodeStanding | undefined {
   if (name === node) return 'own';
-  if (members.isAnnounced(name)) return members.silenceOf(name) < leaseMs ? 'alive' : 'silent';
+  if (members.isAnnounced(name)) return members.countedSilence(name) < leaseMs ? 'alive' : 'silent';
   return log.knows(name) ? 'silent' : undefined;
 }
 

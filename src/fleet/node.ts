@@ -398,7 +398,7 @@ export class RunningNode implements RunningCoordinator {
   #endSilent(): void {
     const { members, node, leaseMs } = this.#parts;
     for (const { intent } of this.#log.state.unsettled.open) {
-      const isSilent = (): boolean => members.silenceOf(intent.node) >= leaseMs;
+      const isSilent = (): boolean => members.countedSilence(intent.node) >= leaseMs;
       if (intent.node !== node && isSilent()) this.#end(intent.command, isSilent);
     }
   }
@@ -446,7 +446,7 @@ export class RunningNode implements RunningCoordinator {
 
   #status(): OwnStatus {
     return {
-      boot: this.#life,
+      life: this.#life,
       version: libraryVersion,
       format,
       ...this.#fingerprint,
@@ -532,7 +532,7 @@ export class RunningNode implements RunningCoordinator {
   #nodes(): readonly FleetNode[] {
     const { members, node } = this.#parts;
     const others = Array.from(members.others, ([name, member]) =>
-      this.#nodeOf(name, member.status, members.unseenFor(member)),
+      this.#nodeOf(name, member.status, members.sinceHeard(member)),
     );
     return [this.#nodeOf(node, this.#status(), 0), ...others];
   }
@@ -541,7 +541,7 @@ export class RunningNode implements RunningCoordinator {
   #clocks(): readonly NodeClock[] {
     const { members, leaseMs } = this.#parts;
     return [...members.others].flatMap(([node, member]) => {
-      const aheadMs = members.unseenFor(member) < leaseMs ? members.aheadBy(member) : undefined;
+      const aheadMs = members.sinceHeard(member) < leaseMs ? members.aheadBy(member) : undefined;
       return aheadMs === undefined ? [] : [{ node, aheadMs }];
     });
   }
@@ -549,10 +549,10 @@ export class RunningNode implements RunningCoordinator {
   #nodeOf(
     node: string,
     { version, position, applied, behind, drains }: OwnStatus,
-    unseenMs: number,
+    sinceHeardMs: number,
   ): FleetNode {
-    // By the clock of this node alone: a node that is cut off must not take the others for alive for ever.
-    const heard = { alive: unseenMs < this.#parts.leaseMs, seen: Math.floor(unseenMs / 1000) };
+    // By the clock of this node alone: a node that is cut off must not show the others as alive for ever.
+    const heard = { alive: sinceHeardMs < this.#parts.leaseMs, seen: Math.floor(sinceHeardMs / 1000) };
     const differs = this.#agreement.differs(node);
     return Object.freeze({ node, version, ...heard, position, applied, behind, drains, differs });
   }

@@ -31,9 +31,9 @@ export class Superseded extends LogEnded {
 }
 
 /** The other nodes of the fleet do not hear this one, and would end its commands. @internal */
-export function unheard(retryAfterMs: number): Refusal {
+export function cannotAnnounce(retryAfterMs: number): Refusal {
   const detail =
-    'This node of the fleet cannot announce itself in the shared store, so the other nodes take it for dead and would end ' +
+    'This node of the fleet cannot announce itself in the shared store, so the other nodes count it as silent and would end ' +
     'the command. Nothing was changed. Reading still works. Send the command to another node, or again in a few seconds.';
   return { ...refusal('store-unavailable', detail), retryAfterMs };
 }

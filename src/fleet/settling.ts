@@ -51,7 +51,7 @@ export async function settle(
     );
   const isAwaited = (): boolean =>
     outcomes().some(
-      ({ node, outcome }) => outcome === 'waiting' && around.members.silenceOf(node) < around.leaseMs,
+      ({ node, outcome }) => outcome === 'waiting' && around.members.countedSilence(node) < around.leaseMs,
     );
   const over = new AbortController();
   const end = (): void => {

@@ -55,8 +55,8 @@ import { foldAt, shared, type Share } from './sharing.ts';
 /** The pauses after hints that came for nothing. */
 const vainPauses: Pauses = { firstMs: 1, longestMs: 100 };
 
-/** How often a node loads the log to begin there. */
-const mostBeginnings = 5;
+/** How often a node loads the log to append its life. */
+const mostLoads = 5;
 
 /** The parts of a {@link RunningNode}. @internal */
 export interface NodeParts {
@@ -253,26 +253,26 @@ export class RunningNode implements RunningCoordinator {
     return { node: this.#parts.node, life: this.#life };
   }
 
-  /** Loads the log, and begins this process there. Returns the number of records. */
+  /** Loads the log, and appends the life of this process. Returns the number of records. */
   async #load(): Promise<number> {
     const { store, complete } = this.#parts;
     const { given } = complete;
-    for (let beginnings = 1; ; beginnings += 1) {
+    for (let loads = 1; ; loads += 1) {
       const { position, ...stored } = await loadInTime(store, complete);
-      const begins = isEmpty(stored);
-      if (begins) assertUsable(complete);
+      const isNew = isEmpty(stored);
+      if (isNew) assertUsable(complete);
       const state = loadFleetState(stored, given);
       // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
       declareSecretParameters(given, state.snapshot.secretParameters);
       this.#log = this.#logOf(state, position);
       try {
-        await this.#log.begin((name, call) => callInTime(name, call, complete), begins);
-        if (store.durable && begins) complete.instruments?.storeEmpty();
+        await this.#log.appendLife((name, call) => callInTime(name, call, complete), isNew);
+        if (store.durable && isNew) complete.instruments?.storeEmpty();
         this.#applied = this.#log.position;
         return stored.records.length;
       } catch (error) {
         // Another node has begun the log, or has compacted it: its configuration is that of the fleet.
-        if (!isConflict(error) || beginnings === mostBeginnings) throw error;
+        if (!isConflict(error) || loads === mostLoads) throw error;
       }
     }
   }
@@ -415,7 +415,7 @@ export class RunningNode implements RunningCoordinator {
   /** Mends what a read, or a record that was given up, can have left. */
   #tidy(): void {
     this.#takeSecretNames();
-    if (this.#log.isForgotten && !this.#isQuiet()) this.#beginAgain();
+    if (this.#log.hasLostLife && !this.#isQuiet()) this.#appendLifeAgain();
     this.#endOrphans();
   }
 
@@ -431,8 +431,8 @@ export class RunningNode implements RunningCoordinator {
   }
 
   /** Harm: a log without the life of this process does not tell a process of the same name that this one is there. */
-  #beginAgain(): void {
-    const entry = this.#log.beginning();
+  #appendLifeAgain(): void {
+    const entry = this.#log.lifeAgain();
     this.#journal.enter(entry, { use: 'upkeep', then: () => undefined }).catch(() => undefined);
   }
 

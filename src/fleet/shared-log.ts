@@ -102,7 +102,7 @@ export interface SharedLogOptions {
 /** What the journal enters into the log. */
 type Entering = Pick<Keeping<unknown>, 'record' | 'resources' | 'basis'>;
 
-/** How often a process reads on and tries again to begin in a busy log. */
+/** How often a process reads on and tries again to append its life to a busy log. */
 const mostTries = 1000;
 
 /** The number of positions that are kept: another node can be behind. */
@@ -130,8 +130,8 @@ export class SharedLog implements Log<Work> {
   readonly #touched = new Map<string, number>();
   /** The place of the last change of a resource, by the key of its link. */
   readonly #places = new Map<string, FleetPlace>();
-  /** The record with which this process begins. */
-  #begins: SharedRecord & { type: 'life' };
+  /** The record of the life of this process. */
+  #ownLife: SharedRecord & { type: 'life' };
   /** The last positions that this node has read, each with its place in their order. */
   readonly #order = new Map<string, number>();
   #steps = 0;
@@ -145,7 +145,7 @@ export class SharedLog implements Log<Work> {
     this.#state = state;
     this.#position = position;
     this.#order.set(position, 0);
-    this.#begins = lifeRecord(writing, 0, []);
+    this.#ownLife = lifeRecord(writing, 0, []);
   }
 
   get snapshot(): Snapshot {
@@ -179,12 +179,12 @@ export class SharedLog implements Log<Work> {
   }
 
   /**
-   * Whether the log has lost the beginning of this process, because the store was set back or the node was forgotten,
-   * and does not get it again yet.
+   * Whether the log has lost the life of this process, because the store was set back or the node was forgotten, and
+   * does not get it again yet.
    */
-  get isForgotten(): boolean {
+  get hasLostLife(): boolean {
     const { node, life } = this.#options.writing;
-    return this.#state.lifeOf(node)?.life !== life && !this.#sent.has(identityOf(this.#begins));
+    return this.#state.lifeOf(node)?.life !== life && !this.#sent.has(identityOf(this.#ownLife));
   }
 
   /**
@@ -252,21 +252,21 @@ export class SharedLog implements Log<Work> {
   }
 
   /**
-   * Begins this process in the log: an earlier process of this node that still runs reads the record, and stops.
+   * Appends the life of this process: an earlier process of this node that still runs reads the record, and stops.
    *
    * @param isNew - whether the log is empty
    * @throws StoreConflictError if another node has begun the log, or has compacted it
    */
-  async begin(ask: Ask, isNew: boolean): Promise<void> {
+  async appendLife(ask: Ask, isNew: boolean): Promise<void> {
     const { store, writing, given } = this.#options;
     for (let tried = 0; ; tried += 1) {
-      this.#begins = lifeRecord(writing, this.#state.begun + 1, given.secretParameters ?? []);
+      this.#ownLife = lifeRecord(writing, this.#state.lastLifeNumber + 1, given.secretParameters ?? []);
       try {
         if (!isNew) {
-          await this.#write([this.#begins], ask);
+          await this.#write([this.#ownLife], ask);
           return;
         }
-        this.#state.take(this.#begins);
+        this.#state.take(this.#ownLife);
         await this.#compact(ask);
         return;
       } catch (error) {
@@ -282,9 +282,9 @@ export class SharedLog implements Log<Work> {
     }
   }
 
-  /** The record with which this process begins, once more, for a log that has lost the record. */
-  beginning(): OwnRecord {
-    return this.#ownRecordOf(this.#begins);
+  /** Makes the entry of the life of this process once more, for a log that has lost the life. */
+  lifeAgain(): OwnRecord {
+    return this.#ownRecordOf(this.#ownLife);
   }
 
   async append(queued: readonly Queued<Work>[], ask: Ask): Promise<void> {
@@ -524,7 +524,7 @@ export class SharedLog implements Log<Work> {
   #assertLatest(): void {
     const { writing, onSuperseded } = this.#options;
     const last = this.#state.lifeOf(writing.node);
-    const isLater = last !== undefined && last.number >= this.#begins.number && last.life !== writing.life;
+    const isLater = last !== undefined && last.number >= this.#ownLife.number && last.life !== writing.life;
     if (!isLater) return;
     onSuperseded();
     throw new Superseded(writing.node);

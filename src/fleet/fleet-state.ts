@@ -65,7 +65,7 @@ const settlementShape = z.object({
   why: z.exactOptional(z.enum(['abandoned', 'forgotten'])),
 });
 
-/** The number of a life among all that have begun in the fleet, from 1 on. */
+/** The number of a life: when it began by the clock of its node, or one more than the last number if that is higher. */
 const lifeNumber = natural;
 
 /** A life: a process of a node has begun. From here on, no earlier process of the node writes. */

@@ -287,6 +287,7 @@ export class RunningNode implements RunningCoordinator {
       },
       writing: this.#writing,
       given: complete.given,
+      clock: complete.clock,
       state,
       position,
       performs: (command) =>

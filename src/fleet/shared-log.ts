@@ -17,7 +17,7 @@ import { linkKey, ownerOf, parseLink } from '../core/link.ts';
 import type { FleetPlace } from '../core/decision.ts';
 import type { Json } from '../json/value.ts';
 import { isConflict, StoreLostError } from '../ports/port-error.ts';
-import type { LogStep, SharedStore } from '../ports/port.ts';
+import type { Clock, LogStep, SharedStore } from '../ports/port.ts';
 import { eventTable, fieldsOf, namedResources, type AdminEvent } from '../resources/index.ts';
 import { Fenced, modeLink, Overtaken, type Basis } from '../runtime/journal/basis.ts';
 import { isEmpty } from '../runtime/journal/journal-state.ts';
@@ -83,6 +83,7 @@ export interface SharedLogOptions {
   readonly given: Snapshot;
   readonly state: FleetState;
   readonly position: string;
+  readonly clock: Pick<Clock, 'now'>;
   /** Whether this process performs a command of its node, or finds out the outcome of one of an earlier life. */
   readonly performs: (command: string) => boolean;
   readonly share: Share;
@@ -258,9 +259,11 @@ export class SharedLog implements Log<Work> {
    * @throws StoreConflictError if another node has begun the log, or has compacted it
    */
   async appendLife(ask: Ask, isNew: boolean): Promise<void> {
-    const { store, writing, given } = this.#options;
+    const { store, writing, given, clock } = this.#options;
     for (let tried = 0; ; tried += 1) {
-      this.#ownLife = lifeRecord(writing, this.#state.lastLifeNumber + 1, given.secretParameters ?? []);
+      // A set-back takes earlier numbers back, and not the time.
+      const number = Math.max(this.#state.lastLifeNumber + 1, clock.now());
+      this.#ownLife = lifeRecord(writing, number, given.secretParameters ?? []);
       try {
         if (!isNew) {
           await this.#write([this.#ownLife], ask);

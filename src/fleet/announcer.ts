@@ -34,7 +34,7 @@ export class Announcer {
   #announcedAt = 0;
   /** Whether the last beat has reached the store. */
   #hasBeat = false;
-  /** Whether the log could be read since the last beat that failed. */
+  /** Whether the log was read since the last beat that failed: a store that hangs is no outage before its deadline. */
   #hasRead = false;
   readonly #failure: LastingFailure;
   #willAnnounce = false;
@@ -60,7 +60,7 @@ export class Announcer {
     await this.#announce(false);
   }
 
-  /** The refusal of commands while the others cannot hear this node: it is silent to them, and they end its commands. */
+  /** The refusal of commands while the others cannot hear this node: they would end its commands. */
   refusal(): Refusal | undefined {
     const { clock, leaseMs, closed } = this.#options;
     const silentMs = clock.monotonic() - this.#announcedAt;

@@ -18,6 +18,7 @@ import * as z from 'zod/mini';
 import { milliseconds } from '../core/shape.ts';
 import type { Json } from '../json/value.ts';
 import type { SharedStore } from '../ports/port.ts';
+import { isText } from '../runtime/host/check.ts';
 import { beforeDeadline, late } from '../runtime/host/waiting.ts';
 import type { GuardedClock } from '../runtime/host/guard.ts';
 
@@ -88,6 +89,11 @@ export interface Member {
   readonly ahead: number | undefined;
 }
 
+/** Whether a text is the name of a node. @internal */
+export function isNodeName(value: unknown): value is string {
+  return isText(value) && /^[A-Za-z0-9_-]{1,64}$/.test(value);
+}
+
 /** The options of {@link Members}. @internal */
 export interface MembersOptions {
   readonly store: Pick<SharedStore, 'announce'>;
@@ -105,7 +111,10 @@ export class Members {
   readonly #members = new Map<string, Member>();
   /** The names of which the store has an announcement, also one that this version cannot read. */
   #announced: ReadonlySet<string> = new Set();
-  /** The counted silence of each node that has commands in the log and has said nothing at all, by name. */
+  /**
+   * The counted silence of each node that has commands in the log and has said nothing at all, by name. Harm without
+   * it: the commands of a node that the store has forgotten hold their resources for ever.
+   */
   readonly #neverHeard = new Map<string, number>();
   #beat = 0;
 

@@ -1,9 +1,10 @@
 /**
  * A node of a fleet, from its opening to its end: reads the log, and ends the commands of silent nodes.
  *
- * The order: `open` loads the log, appends the life of this process and starts the interface. Meanwhile `connect` brings
- * the writer, and `begin` announces the node once the commands of the last process are settled; then `run` starts the
- * loops. `end` comes after the last command. What `open` and `connect` set has a `!`, because nothing uses it before.
+ * The order: `open` loads the log, appends the life of this process and starts the interface. Meanwhile `connect`
+ * brings the writer, and `begin` announces the node once the commands of the last process are settled; then `run`
+ * starts the loops. `end` comes after the last command. What `open` and `connect` set has a `!`: nothing uses it
+ * before.
  */
 import { unchanged } from '../core/decision.ts';
 import type { AdminRequest } from '../http/message.ts';
@@ -26,7 +27,7 @@ import { callInTime, loadInTime } from '../runtime/journal/load.ts';
 import type { CompleteOptions } from '../runtime/ground.ts';
 import { libraryVersion } from '../runtime/version.ts';
 import type { Writer } from '../runtime/command/writer.ts';
-import type { FleetLag, FleetNode, NodeClock, RunningFleet } from '../resources/fleet.ts';
+import type { RunningFleet } from '../resources/fleet.ts';
 import type { Transition } from '../resources/index.ts';
 import { withStartTimes } from '../resources/service.ts';
 import { declareSecretParameters } from '../resources/document.ts';
@@ -35,18 +36,17 @@ import type { Snapshot } from '../resources/snapshot.ts';
 import { Agreement, type Digest } from './agreement.ts';
 import { Announcer } from './announcer.ts';
 import { Comparison, type CommonPorts, type Fingerprint } from './fingerprint.ts';
-import { isNodeName } from './guarded-store.ts';
-import type { Behind } from '../resources/command.ts';
 import { Convergence } from './convergence.ts';
 import { HintWatch } from './hint-watch.ts';
 import { fleetEntries } from './fleet-entries.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
 import { forget, forgetInTime, standingOf, type ForgettingNode } from './forgetting.ts';
 import type { Fleet, FleetAdmin, FleetOutcome } from './fleet.ts';
-import { beatMs, type Members, type OwnStatus } from './members.ts';
+import { beatMs, isNodeName, type Members, type OwnStatus } from './members.ts';
 import { format, loadFleetState, type SharedCommand, type FleetState, type Writing } from './fleet-state.ts';
 import { foreignCommand, Superseded } from './refusal.ts';
 import { fleetHeaders } from './header.ts';
+import { clocksIn, lagOf, nodesIn } from './node-view.ts';
 import { positionOf, settle, settleOptions, type SettleOptions } from './settling.ts';
 import { SharedJournal } from './shared-journal.ts';
 import { SharedLog } from './shared-log.ts';
@@ -104,8 +104,8 @@ export class RunningNode implements RunningCoordinator {
   readonly headers: Coordinator['headers'];
   readonly surroundings: { readonly fleet: RunningFleet } = {
     fleet: {
-      nodes: () => this.#nodes(),
-      clocks: () => this.#clocks(),
+      nodes: () => nodesIn({ ...this.#parts, agreement: this.#agreement }, this.#status()),
+      clocks: () => clocksIn(this.#parts),
       hintFailure: () => this.#hints.failure,
       announcementFailure: () => this.#announcer.failure,
       retry: () => {
@@ -243,7 +243,7 @@ export class RunningNode implements RunningCoordinator {
       ...this.#parts,
       clock: this.#parts.complete.clock,
       closed: this.#closing,
-      hasRead: (position: string) => this.#log.isPast(change, position),
+      hasRead: (position: string) => this.#log.positions.isPast(change, position),
       announce: () => this.#announcer.announce(),
     };
     return settle(execution, where, around);
@@ -529,41 +529,7 @@ export class RunningNode implements RunningCoordinator {
   #endOf(signal: AbortSignal | undefined): AbortSignal {
     return signal === undefined ? this.#closing : AbortSignal.any([signal, this.#closing]);
   }
-
-  #nodes(): readonly FleetNode[] {
-    const { members, node } = this.#parts;
-    const others = Array.from(members.others, ([name, member]) =>
-      this.#nodeOf(name, member.status, members.sinceHeard(member)),
-    );
-    return [this.#nodeOf(node, this.#status(), 0), ...others];
-  }
-
-  /** The clocks of the nodes that live, as far as they are known. */
-  #clocks(): readonly NodeClock[] {
-    const { members, leaseMs } = this.#parts;
-    return [...members.others].flatMap(([node, member]) => {
-      const aheadMs = members.sinceHeard(member) < leaseMs ? members.aheadBy(member) : undefined;
-      return aheadMs === undefined ? [] : [{ node, aheadMs }];
-    });
-  }
-
-  #nodeOf(
-    node: string,
-    { version, position, applied, behind, drains }: OwnStatus,
-    sinceHeardMs: number,
-  ): FleetNode {
-    // By the clock of this node alone: a node that is cut off must not show the others as alive for ever.
-    const heard = { alive: sinceHeardMs < this.#parts.leaseMs, seen: Math.floor(sinceHeardMs / 1000) };
-    const differs = this.#agreement.differs(node);
-    return Object.freeze({ node, version, ...heard, position, applied, behind, drains, differs });
-  }
 }
 
 /** Changes nothing, and waits for what its request rests on. */
 const nothing: Transition = (snapshot) => unchanged(snapshot, []);
-
-function lagOf({ resource, since, problem }: Behind): FleetLag {
-  return problem === undefined
-    ? { resource, since }
-    : { resource, since, code: problem.code, detail: problem.detail };
-}

@@ -7,8 +7,8 @@ import { disposeOfPorts } from '../runtime/assembly.ts';
 import { assertOptions, completeOptions } from '../runtime/options.ts';
 import type { FleetAdmin, OpenFleetOptions } from './fleet.ts';
 import { fingerprintOf, obstacleToJoining } from './fingerprint.ts';
-import { guardStore, isNodeName } from './guarded-store.ts';
-import { beatMs, Members } from './members.ts';
+import { guardStore } from './guarded-store.ts';
+import { beatMs, isNodeName, Members } from './members.ts';
 import { RunningNode } from './node.ts';
 
 /**

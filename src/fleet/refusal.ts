@@ -56,7 +56,7 @@ export function nodeBehind(link: string, reason?: string): Refusal {
   );
 }
 
-/** Other nodes have ended the command because this node was silent, or a set-back of the store has lost it. @internal */
+/** Other nodes have ended the command of this node, or a set-back of the store has lost it. @internal */
 export function fenced(commandId: string, events: readonly AdminEvent[]): Execution {
   const done = events.length === 0 ? '' : ' Earlier parts of the command had ended before, and stay.';
   const detail =

@@ -41,8 +41,9 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
       },
     };
     const entry = this.#log.enter(keeping);
-    if (entry === undefined) return new Promise((resolve) => resolve(keeping.then(evolving)));
-    return 'json' in entry ? this.enter(entry, keeping) : this.#look(entry, keeping);
+    if (entry.kind === 'record') return this.enter(entry, keeping);
+    if (entry.kind === 'look') return this.#look(entry, keeping);
+    return new Promise((resolve) => resolve(keeping.then(evolving)));
   }
 
   /** Notes what only this gateway does, such as closing: it is in no log. */
@@ -91,8 +92,9 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
     const log = this.#log;
     const { reads } = log;
     return {
+      kind: 'call',
       call: (ask) => log.readOn(ask),
-      found: () => (log.reads > reads ? evolving : undefined),
+      isDone: () => log.reads > reads,
     };
   }
 
@@ -106,6 +108,7 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
     return new Promise((resolve, reject) => {
       let isDone = false;
       const work: Call = {
+        kind: 'call',
         call: async (ask) => {
           try {
             resolve(await call(ask));
@@ -116,7 +119,7 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
           }
           isDone = true;
         },
-        found: () => (isDone ? evolving : undefined),
+        isDone: () => isDone,
       };
       this.put(work, undefined, { use: 'result', then: () => undefined }).catch((error: unknown) => {
         reject(asError(error instanceof NotKept ? error.outage.error : error));

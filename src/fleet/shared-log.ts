@@ -9,27 +9,24 @@
  * read. If another node has moved the end, the call is a conflict: this node reads on, and `append` comes again. A call
  * that fails is made again at the same end. If the store had kept the records all the same, the store says so, or there
  * is a conflict and the read finds them. `kept` folds the events and lets the command go on. `refused` first calls
- * `drop`. If others have ended the command, `drop` calls `onChange`: this gateway follows them, which takes back what the
- * gateway has done.
+ * `drop`. If others have ended the command, `drop` calls `onChange`, and this gateway follows the fleet: that takes
+ * back what the gateway has done.
  */
-import { verbOf, type Change } from '../core/change.ts';
-import { linkKey, ownerOf, parseLink } from '../core/link.ts';
+import { linkKey } from '../core/link.ts';
 import type { FleetPlace } from '../core/decision.ts';
 import type { Json } from '../json/value.ts';
 import { isConflict, StoreLostError } from '../ports/port-error.ts';
 import type { Clock, LogStep, SharedStore } from '../ports/port.ts';
-import { eventTable, fieldsOf, namedResources, type AdminEvent } from '../resources/index.ts';
-import { Fenced, modeLink, Overtaken, type Basis } from '../runtime/journal/basis.ts';
+import { Fenced, Overtaken, type Basis } from '../runtime/journal/basis.ts';
 import { isEmpty } from '../runtime/journal/journal-state.ts';
 import type { Keeping } from '../runtime/journal/journal.ts';
-import { markSent, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
+import { evolving, markSent, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
 import type { JournalRecord } from '../runtime/journal/record.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { fenced, Superseded } from './refusal.ts';
 import {
   endRecord,
   forgottenRecord,
-  headOf,
   lifeRecord,
   parseRecord,
   loadFleetState,
@@ -38,7 +35,10 @@ import {
   type SharedRecord,
   type Writing,
 } from './fleet-state.ts';
+import { Positions } from './positions.ts';
+import { identityOf, isChange, sharedForm } from './shared-form.ts';
 import { foldAt, type Share } from './sharing.ts';
+import { Touches } from './touches.ts';
 
 /** Why a record can no longer be stored. `undefined` if the record can be stored. */
 type Objection = () => Overtaken | Fenced | undefined;
@@ -53,6 +53,7 @@ interface Progress {
 
 /** A record of this node on its way into the log. @internal */
 export interface OwnRecord {
+  readonly kind: 'record';
   /** The stored form. */
   readonly json: Json;
   readonly objection: Objection;
@@ -66,10 +67,15 @@ export interface OwnRecord {
 
 /** Another call to the log. @internal */
 export interface Call {
+  readonly kind: 'call';
   readonly call: (ask: Ask) => Promise<void>;
-  /** Gives something once the call was made, or is no longer needed. */
-  readonly found: OwnRecord['found'];
+  /** Whether the call was made, or is no longer needed. */
+  readonly isDone: () => boolean;
 }
+
+/** What becomes of a record of the journal: it is stored, or others may be in its way, or neither. */
+type Entered =
+  OwnRecord | { readonly kind: 'look'; readonly objection: Objection } | { readonly kind: 'nothing' };
 
 /** What is on its way to the log. @internal */
 export type Work = OwnRecord | Call;
@@ -106,9 +112,6 @@ type Entering = Pick<Keeping<unknown>, 'record' | 'resources' | 'basis'>;
 /** How often a process reads on and tries again to append its life to a busy log. */
 const mostTries = 1000;
 
-/** The number of positions that are kept: another node can be behind. */
-const mostPositions = 1000;
-
 interface Sent {
   readonly record: SharedRecord;
   fold: Fold | undefined;
@@ -118,24 +121,16 @@ interface Sent {
 export class SharedLog implements Log<Work> {
   readonly #options: SharedLogOptions;
   #state: FleetState;
-  #position: string;
+  readonly positions: Positions;
   /** The records of this node on their way, by identity. */
   readonly #sent = new Map<string, Sent>();
   /** The last part of which this process has made an intent, by command. */
   readonly #parts = new Map<string, number>();
-  /** Counts the records of the log. */
-  #moment = 0;
-  /** The moment of the last change of everything: the log was loaded again, or other parameters are secret. */
-  #allTouched = 0;
-  /** The moment of the last change of a resource, by the key of its link. */
-  readonly #touched = new Map<string, number>();
+  readonly #touches = new Touches();
   /** The place of the last change of a resource, by the key of its link. */
   readonly #places = new Map<string, FleetPlace>();
   /** The record of the life of this process. */
   #ownLife: SharedRecord & { type: 'life' };
-  /** The last positions that this node has read, each with its place in their order. */
-  readonly #order = new Map<string, number>();
-  #steps = 0;
   #reads = 0;
   /** The end of the log at the last conflict. */
   #conflict = '';
@@ -144,8 +139,7 @@ export class SharedLog implements Log<Work> {
     const { state, position, writing } = options;
     this.#options = options;
     this.#state = state;
-    this.#position = position;
-    this.#order.set(position, 0);
+    this.positions = new Positions(position);
     this.#ownLife = lifeRecord(writing, 0, []);
   }
 
@@ -158,7 +152,7 @@ export class SharedLog implements Log<Work> {
   }
 
   get position(): string {
-    return this.#position;
+    return this.positions.end;
   }
 
   /** The number of calls so far that show what others have appended. */
@@ -167,16 +161,7 @@ export class SharedLog implements Log<Work> {
   }
 
   get moment(): number {
-    return this.#moment;
-  }
-
-  /**
-   * Whether a position is that of a change, or behind it. No for a position that this node has not read yet, that is
-   * long gone, or that a set-back has taken back.
-   */
-  isPast(change: string, position: string): boolean {
-    const [first, other] = [this.#order.get(change), this.#order.get(position)];
-    return first !== undefined && other !== undefined && other >= first;
+    return this.#touches.moment;
   }
 
   /**
@@ -202,25 +187,20 @@ export class SharedLog implements Log<Work> {
     return this.#places.get(linkKey(link));
   }
 
-  /**
-   * Makes the entry of a record.
-   *
-   * @returns only the objection for a record that is not stored, but that others may be in the way of: the log is read
-   *   on first
-   */
-  enter({ record, resources, basis }: Entering): OwnRecord | Pick<OwnRecord, 'objection'> | undefined {
+  /** Makes the entry of a record. Before the objection of a `look` is asked for, the log is read on. */
+  enter({ record, resources, basis }: Entering): Entered {
     const shared = this.#sharedOf(record, resources);
     if (shared === undefined) {
       // What only this gateway does is in no log, so the log cannot show that its caller was deleted meanwhile.
       return basis === undefined || basis.links.length === 0
-        ? undefined
-        : { objection: this.#touching(basis) };
+        ? { kind: 'nothing' }
+        : { kind: 'look', objection: this.#touches.since(basis) };
     }
     const endedByOthers = this.#fencing(shared);
     this.#noteProgress(shared);
     if (basis === undefined) return this.#ownRecordOf(shared, endedByOthers);
     if (record.type !== 'abandonment') return this.#ownRecordOf(shared, this.#overtaking(shared, basis));
-    const touched = this.#touching(basis);
+    const touched = this.#touches.since(basis);
     return this.#ownRecordOf(shared, () => endedByOthers() ?? touched());
   }
 
@@ -240,6 +220,7 @@ export class SharedLog implements Log<Work> {
     const identity = identityOf(record);
     this.#sent.set(identity, sent);
     return {
+      kind: 'record',
       json: record as unknown as Json,
       objection,
       found: () => sent.fold,
@@ -276,7 +257,7 @@ export class SharedLog implements Log<Work> {
         // A busy fleet has moved on between the reading and the append.
         const steps =
           isConflict(error) && !isNew && tried < mostTries
-            ? await ask('read', () => store.read(this.#position))
+            ? await ask('read', () => store.read(this.position))
             : 'gone';
         if (steps === 'gone') throw error;
         this.#takeSteps(steps);
@@ -294,8 +275,8 @@ export class SharedLog implements Log<Work> {
     const left = queued.filter((each) => !isOver(each));
     const [first] = left;
     if (first === undefined) return;
-    if ('call' in first.record) return first.record.call(ask);
-    const entries = left.filter((each): each is Queued<OwnRecord> => !('call' in each.record));
+    if (first.record.kind === 'call') return first.record.call(ask);
+    const entries = left.filter((each): each is Queued<OwnRecord> => each.record.kind === 'record');
     try {
       const records = markSent(entries).map(({ json }) => json);
       await this.#append(records, ask);
@@ -314,8 +295,8 @@ export class SharedLog implements Log<Work> {
   async #append(records: readonly Json[], ask: Ask): Promise<void> {
     // No record of others is before these ones, or there is a conflict.
     this.#reads += 1;
-    const expectedPosition = this.#position;
-    this.#move(await ask('append', () => this.#appendAt(records, expectedPosition)));
+    const expectedPosition = this.position;
+    this.#moveTo(await ask('append', () => this.#appendAt(records, expectedPosition)));
   }
 
   /**
@@ -353,8 +334,8 @@ export class SharedLog implements Log<Work> {
 
   async #compact(ask: Ask): Promise<void> {
     const { store } = this.#options;
-    const [expectedPosition, state] = [this.#position, this.#state.toState()];
-    this.#move(await ask('compact', () => store.compact(state, { expectedPosition })));
+    const [expectedPosition, state] = [this.position, this.#state.toState()];
+    this.#moveTo(await ask('compact', () => store.compact(state, { expectedPosition })));
   }
 
   /** Appends records without an objection, and takes them. */
@@ -390,7 +371,7 @@ export class SharedLog implements Log<Work> {
   async readOn(ask: Ask): Promise<void> {
     this.#reads += 1;
     const { store, onChange } = this.#options;
-    const steps = await ask('read', () => store.read(this.#position));
+    const steps = await ask('read', () => store.read(this.position));
     if (steps === 'gone') return this.#load(ask);
     const links = this.#takeSteps(steps);
     this.#assertLatest();
@@ -403,7 +384,7 @@ export class SharedLog implements Log<Work> {
     for (const { records, position } of steps) {
       // All records of a step are read before one is taken: a step counts as a whole.
       const parsed = records.map(parseRecord);
-      this.#move(position);
+      this.#moveTo(position);
       for (const record of parsed) {
         const sent = this.#sent.get(identityOf(record));
         const fold = this.#take(record);
@@ -443,9 +424,9 @@ export class SharedLog implements Log<Work> {
           'one begins the fleet again with its own configuration.',
       );
     this.#state = loadFleetState(stored, given);
-    this.#order.clear();
-    this.#move(position);
-    this.#touchAll();
+    this.positions.jumpTo(position);
+    this.#options.onMove();
+    this.#touches.touchAll();
     this.#places.clear();
     const goesOn = this.#state.goesOnFrom(before);
     this.#findEnded(before);
@@ -462,6 +443,7 @@ export class SharedLog implements Log<Work> {
   /**
    * Finds the records of this node that were kept, and were compacted before this node could read them. An append has a
    * condition on the end, and is kept as a whole: such a record came behind `before` and the records sent earlier.
+   * Harm without that: a change that the fleet has is appended twice, or answered as one that others have ended.
    *
    * @param before - the last state that this node has read; takes in what is found
    */
@@ -473,7 +455,7 @@ export class SharedLog implements Log<Work> {
       // The state may no longer show an earlier one: its command was forgotten.
       if (!this.#isStored(each.record)) continue;
       this.#sent.delete(identity);
-      each.fold = this.#foldAt(this.#placeOf(each.record));
+      each.fold = this.#foldAt(this.#hereFor(each.record));
     }
   }
 
@@ -490,12 +472,8 @@ export class SharedLog implements Log<Work> {
     return isEnd && this.#state.hasEnded(command);
   }
 
-  #move(position: string): void {
-    this.#position = position;
-    this.#steps += 1;
-    this.#order.set(position, this.#steps);
-    const [oldest] = this.#order.keys();
-    if (this.#order.size > mostPositions && oldest !== undefined) this.#order.delete(oldest);
+  #moveTo(position: string): void {
+    this.positions.moveTo(position);
     this.#options.onMove();
   }
 
@@ -508,19 +486,12 @@ export class SharedLog implements Log<Work> {
     this.#sent.delete(identityOf(record));
     this.#state.take(record);
     // What was plain text before may be secret now.
-    if (this.snapshot.secretParameters !== secretParameters) this.#touchAll();
-    const place = this.#placeOf(record);
+    if (this.snapshot.secretParameters !== secretParameters) this.#touches.touchAll();
+    const place = this.#hereFor(record);
     const links = isChange(record) ? record.resources : [];
     for (const link of links) this.#places.set(linkKey(link), place);
-    this.#moment += 1;
-    for (const link of links) this.#touched.set(linkKey(link), this.#moment);
+    this.#touches.touch(links);
     return this.#foldAt(place);
-  }
-
-  /** Every decision so far must be made again. */
-  #touchAll(): void {
-    this.#moment += 1;
-    this.#allTouched = this.#moment;
   }
 
   /** @throws Superseded if a later process runs under the name of this node */
@@ -533,9 +504,9 @@ export class SharedLog implements Log<Work> {
     throw new Superseded(writing.node);
   }
 
-  /** The place of a record that ends where the log ends now. */
-  #placeOf({ node }: SharedRecord): FleetPlace {
-    return Object.freeze({ position: this.#position, node });
+  /** The place of a record, if the log ends with it now. */
+  #hereFor({ node }: SharedRecord): FleetPlace {
+    return Object.freeze({ position: this.position, node });
   }
 
   /**
@@ -550,18 +521,10 @@ export class SharedLog implements Log<Work> {
   /** The stored form of a record; `undefined` if no other node has to know. */
   #sharedOf(record: JournalRecord, resources: readonly string[]): SharedRecord | undefined {
     if (record.type === 'abandonment') return this.#abandonmentOf(record.command);
-    const links = linksIn(record) ?? resources;
-    const head = headOf(this.#options.writing, record.command, links.filter(isSharedLink));
-    if (record.type === 'intent') {
-      const events = sharedPart(record.events);
-      if (events.length === 0) return undefined;
-      const { part, of } = record;
-      return { ...head, ...actorOf(events), type: 'intent', part, of, events };
-    }
-    const { command, last } = record;
-    const events = sharedPart(record.events);
-    if (events.length === 0 && !this.#isKnown(command) && !this.#isSent(command)) return undefined;
-    return { ...head, ...actorOf(events), type: 'settlement', events, last };
+    const shared = sharedForm(record, resources, this.#options.writing);
+    if (shared.events.length > 0) return shared;
+    const { type, command } = record;
+    return type === 'settlement' && (this.#isKnown(command) || this.#isSent(command)) ? shared : undefined;
   }
 
   /** The record with which this node abandons a command: that of a silent node, or its own for an administrator. */
@@ -577,17 +540,8 @@ export class SharedLog implements Log<Work> {
 
   /** Looks whether what a decision rests on was changed since, or other nodes hold its resources. */
   #overtaking({ resources }: Pick<SharedRecord, 'resources'>, { since, links }: Basis): Objection {
-    const touched = this.#touching({ since, links: [...resources, ...links] });
+    const touched = this.#touches.since({ since, links: [...resources, ...links] });
     return () => touched() ?? (this.holderOf(resources) === undefined ? undefined : new Overtaken());
-  }
-
-  /** Looks whether what some links name was changed since. */
-  #touching({ since, links }: Basis): Objection {
-    const keys = links.map(linkKey);
-    return () => {
-      const isTouched = keys.some((key) => (this.#touched.get(key) ?? 0) > since);
-      return isTouched || this.#allTouched > since ? new Overtaken() : undefined;
-    };
   }
 
   /** Looks whether the command of a record that is no new decision is over. Made before the record counts as begun. */
@@ -597,7 +551,7 @@ export class SharedLog implements Log<Work> {
   }
 
   #standing(record: SharedRecord): () => boolean {
-    // Harm: the gateway is asked for a later part after others have ended the command, and have shown what was before it.
+    // Harm: the gateway is asked for a later part of a command that others have ended.
     if (record.type === 'intent') return this.#unmoved(record.command);
     const isRefused = record.type === 'settlement' && record.events.length === 0 && record.why === undefined;
     return isRefused ? this.#refusalStanding(record.command) : this.#resultStanding(record.command);
@@ -670,82 +624,13 @@ export class SharedLog implements Log<Work> {
 
 /** Answers what needs no call of the store any more. Returns whether that is so. */
 function isOver({ record, kept, refused }: Queued<Work>): boolean {
-  const fold = record.found();
-  const objection = 'call' in record ? undefined : record.objection();
+  if (record.kind === 'call') {
+    const isDone = record.isDone();
+    if (isDone) kept(evolving);
+    return isDone;
+  }
+  const [fold, objection] = [record.found(), record.objection()];
   if (fold !== undefined) kept(fold);
   else if (objection !== undefined) refused(objection);
   return fold !== undefined || objection !== undefined;
-}
-
-/** Whether the nodes share what a link names. The logs, sessions and connections are each node's own. */
-function isSharedLink(link: string): boolean {
-  return (
-    link === modeLink ||
-    namedResources.some(
-      ({ collection, adoption }) =>
-        // Resources that no document brings are one resource: their list.
-        link === `/${collection}` || (adoption !== undefined && parseLink(link, collection) !== undefined),
-    )
-  );
-}
-
-/**
- * The links that the record of a part of a command has: its command can have thousands of parts, and rest on thousands
- * of resources. `undefined` for the end of a command, which has all of them.
- */
-function linksIn(record: JournalRecord): readonly string[] | undefined {
-  if (record.type === 'intent') return record.resources;
-  if (record.type !== 'settlement' || record.last) return undefined;
-  const changed = record.events.flatMap((event) => {
-    // A listener is no resource of its own to the fleet: its service is. All users are one.
-    const owner = ownerOf(event.resource);
-    const list = changesList(event) || !isSharedLink(owner) ? [listOf(event.resource)] : [];
-    return [owner, ...list, ...linksAdded(event)];
-  });
-  return [...new Set(changed)];
-}
-
-/** The links of what a change begins to use: a deletion of that, decided before, would not know. */
-function linksAdded(event: AdminEvent): readonly string[] {
-  const { from = {}, to = {} } = event as Partial<Change>;
-  return Object.keys(fieldsOf(event)?.links ?? {}).flatMap((name) => {
-    const [before = [], after = []] = [from[name], to[name]] as readonly (readonly string[] | undefined)[];
-    return after.filter((link) => !before.includes(link));
-  });
-}
-
-/** Whether an event creates or deletes a configured resource. */
-function changesList(event: AdminEvent): boolean {
-  const verb = verbOf(event);
-  return verb === 'create' || verb === 'delete';
-}
-
-/** The link of the list in which a resource is. */
-function listOf(link: string): string {
-  return link.slice(0, link.lastIndexOf('/'));
-}
-
-/** Whether a record changes the configuration. */
-function isChange(record: SharedRecord): boolean {
-  return record.type === 'settlement' && record.events.length > 0;
-}
-
-function actorOf([first]: readonly AdminEvent[]): { readonly actor?: string } {
-  return first?.actor === undefined ? {} : { actor: first.actor };
-}
-
-/**
- * What tells a record from every other: a life ends a command with one content, and another life may end it otherwise.
- */
-function identityOf(record: SharedRecord): string {
-  const { type, life, command } = record;
-  const head = `${life} ${type} ${command}`;
-  if (type === 'intent') return `${head} ${String(record.part)}`;
-  if (type !== 'settlement') return head;
-  return `${head} ${String(record.last)} ${record.why ?? ''} ${String(record.events.length)}`;
-}
-
-/** The events that the other nodes share. */
-function sharedPart(events: readonly AdminEvent[]): readonly AdminEvent[] {
-  return events.filter(({ type }) => eventTable[type].scope !== 'node');
 }

@@ -18,7 +18,7 @@ export interface Basis {
   readonly links: readonly string[];
 }
 
-/** Others have changed what a record rests on, before the record was stored: the command must be decided again. @internal */
+/** Others have changed what a record rests on before it was stored: the command is decided again. @internal */
 export class Overtaken extends Error {
   constructor() {
     super('Another node was faster');

@@ -85,11 +85,13 @@ export class Convergence {
    * still list a resource or leave it out, because a deletion rests on that.
    */
   #comingOrGoing(link: string): Behind | undefined {
-    if (this.#follower.size === 0) return undefined;
-    const key = linkKey(link);
+    return this.#follower.behind.find(([resource]) => this.#mentionsDiffer(resource, linkKey(link)))?.[1];
+  }
+
+  /** Whether a resource mentions a link in another way here than in the fleet. Both are keys. */
+  #mentionsDiffer(resource: string, of: string): boolean {
     const [own, fleet] = [this.#options.own(), this.#options.fleet()];
-    const found = this.#follower.behind.find(([each]) => saidOf(key, each, own) !== saidOf(key, each, fleet));
-    return found?.[1];
+    return mentionOf(resource, of, own) !== mentionOf(resource, of, fleet);
   }
 
   /** Asks the gateway from now on. Until then, resources to follow are only noted. */
@@ -139,12 +141,7 @@ export class Convergence {
    * @param resources - the links of the resources of a command that follows the resource
    */
   #followLists(link: string, resources: readonly string[]): void {
-    const key = linkKey(link);
-    const [own, fleet] = [this.#options.own(), this.#options.fleet()];
-    const differing = resources.filter((each) => {
-      const place = linkKey(each);
-      return saidOf(key, place, own) !== saidOf(key, place, fleet);
-    });
+    const differing = resources.filter((each) => this.#mentionsDiffer(linkKey(each), linkKey(link)));
     if (differing.length > 0) this.follow(differing);
   }
 
@@ -209,23 +206,26 @@ function notFollowed(resource: string, { detail }: Problem): string {
 }
 
 /**
- * What a resource says of a link: of its own list, which listeners it has in there; of any other link, whether it lists
- * it.
+ * How a resource mentions another link, for a comparison of two snapshots: `/services/Sales` mentions `/servers/db-1` if
+ * it lists that server, and its own list, `/services`, with the listeners that it has.
  *
- * @param key - the key of the link
- * @param place - the key of the link of the resource
+ * @param resource - the key of the link of the resource
+ * @param of - the key of the other link
  */
-function saidOf(key: string, place: string, snapshot: Snapshot): string | undefined {
-  const found = thingAt(place, snapshot);
-  if (found === undefined) return undefined;
-  if (key === `/${found.named.collection}`) {
-    const { listeners = [] } = found.thing as Partial<Service>;
-    return listeners
-      .map(({ name }) => nameKey(name))
-      .toSorted()
-      .join('/');
-  }
-  return linksAt(place, snapshot).some((link) => linkKey(link) === key) ? 'listed' : undefined;
+function mentionOf(resource: string, of: string, snapshot: Snapshot): string | undefined {
+  return resource.startsWith(`${of}/`) ? listenersIn(resource, snapshot) : lists(resource, of, snapshot);
+}
+
+/** The names of the listeners of a service; `undefined` if there is no such resource. */
+function listenersIn(resource: string, snapshot: Snapshot): string | undefined {
+  const found = thingAt(resource, snapshot);
+  const { listeners = [] } = (found?.thing ?? {}) as Partial<Service>;
+  const names = listeners.map(({ name }) => nameKey(name));
+  return found && names.toSorted().join('/');
+}
+
+function lists(resource: string, link: string, snapshot: Snapshot): 'listed' | undefined {
+  return linksAt(resource, snapshot).some((each) => linkKey(each) === link) ? 'listed' : undefined;
 }
 
 /** The links that a resource lists. */

@@ -33,7 +33,7 @@ export class Agreement {
     const known = this.#own.get(position);
     if (known !== undefined) return { position, text: known };
     const configuration = state.configuration();
-    const text = [0, 1].map((seed) => hashOf(configuration, seed).toString(16)).join('-');
+    const text = [0, 1].map((seed) => fastHashOf(configuration, seed).toString(16)).join('-');
     this.#own.set(position, text);
     const [oldest] = this.#own.keys();
     if (this.#own.size > mostKept && oldest !== undefined) this.#own.delete(oldest);
@@ -64,7 +64,7 @@ export class Agreement {
  * end). Different seeds give different numbers. SHA-256 in `core/digest.ts` would take seven times as long, and a node
  * hashes its whole configuration.
  */
-function hashOf(text: string, seed: number): number {
+function fastHashOf(text: string, seed: number): number {
   let hash = 0x811c9dc5 ^ seed;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

@@ -25,7 +25,7 @@ import { linksOf } from '../resources/shared/use.ts';
 import { collectionOf, find, linkOf } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { nodeBehind } from './refusal.ts';
-import { foldAt, type Share } from './sharing.ts';
+import { foldAt, type Align } from './aligning.ts';
 
 /** The options of {@link Convergence}. @internal */
 export interface ConvergenceOptions {
@@ -33,7 +33,7 @@ export interface ConvergenceOptions {
   readonly fleet: () => Snapshot;
   /** What this node has. */
   readonly own: () => Snapshot;
-  readonly share: Share;
+  readonly align: Align;
   readonly placeOf: (link: string) => FleetPlace | undefined;
   readonly execute: (request: CommandRequest) => Promise<Execution>;
   /** A resource is as the fleet has it. */
@@ -158,13 +158,13 @@ export class Convergence {
 
   /** Follows a resource once. Gives the reason if the gateway has not followed, or a part is left. Never rejects. */
   async #try(link: string): Promise<Problem | undefined> {
-    const { fleet, share, placeOf, execute, onError } = this.#options;
+    const { fleet, align, placeOf, execute, onError } = this.#options;
     let fold = evolving;
     let left: Problem | undefined;
     const transition: Transition = (snapshot, context) => {
       const followed = fleet();
       // The log can move on before the gateway has followed.
-      fold = foldAt(share, placeOf(link));
+      fold = foldAt(align, placeOf(link));
       if (link === modeLink) return followInterface(snapshot, followed, context);
       if (link === '/users') return followUsers(snapshot, followed, context);
       const decision = followResources(snapshot, followed, context, [link]);
@@ -206,8 +206,8 @@ function notFollowed(resource: string, { detail }: Problem): string {
 }
 
 /**
- * How a resource mentions another link, for a comparison of two snapshots: `/services/Sales` mentions `/servers/db-1` if
- * it lists that server, and its own list, `/services`, with the listeners that it has.
+ * How a resource mentions another link, for a comparison of two snapshots: `/services/Sales` mentions `/servers/db-1`
+ * if it lists that server, and its own list, `/services`, with the listeners that it has.
  *
  * @param resource - the key of the link of the resource
  * @param of - the key of the other link

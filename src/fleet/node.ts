@@ -47,10 +47,10 @@ import { format, loadFleetState, type SharedCommand, type FleetState, type Writi
 import { foreignCommand, Superseded } from './refusal.ts';
 import { fleetHeaders } from './header.ts';
 import { clocksIn, lagOf, nodesIn } from './node-view.ts';
-import { positionOf, settle, settleOptions, type SettleOptions } from './settling.ts';
+import { awaitNodes, positionOf, settleOptions, type Awaiting } from './awaiting-nodes.ts';
 import { SharedJournal } from './shared-journal.ts';
 import { SharedLog } from './shared-log.ts';
-import { foldAt, shared, type Share } from './sharing.ts';
+import { aligned, foldAt, type Align } from './aligning.ts';
 
 /** The pauses after hints that came for nothing. */
 const vainPauses: Pauses = { firstMs: 1, longestMs: 100 };
@@ -116,9 +116,9 @@ export class RunningNode implements RunningCoordinator {
       forget: (name) => forgetInTime(name, this.#forgetting()),
     },
   };
-  readonly #share: Share = (own, revision, links) => shared(own, this.#log.snapshot, revision, links);
+  readonly #align: Align = (own, revision, links) => aligned(own, this.#log.snapshot, revision, links);
   /** Another node may have made what this one has made without the log, or against it. */
-  readonly fold = foldAt(this.#share);
+  readonly fold = foldAt(this.#align);
 
   constructor(parts: NodeParts, fingerprint: Fingerprint) {
     const { members, node, leaseMs, complete, common } = parts;
@@ -233,11 +233,11 @@ export class RunningNode implements RunningCoordinator {
 
   headersAfter(request: AdminRequest, execution: Succeeded): ReturnType<Coordinator['headersAfter']> {
     const position = positionOf(execution) ?? this.#log.position;
-    return fleetHeaders(request, position, (where) => this.#settle(execution, where));
+    return fleetHeaders(request, position, (where) => this.#awaitNodes(execution, where));
   }
 
   /** Waits until the living nodes have come to the end of a command, or the time is over. */
-  #settle(execution: Succeeded, where: SettleOptions): Promise<readonly FleetOutcome[]> {
+  #awaitNodes(execution: Succeeded, where: Awaiting): Promise<readonly FleetOutcome[]> {
     const change = positionOf(execution) ?? this.#log.position;
     const around = {
       ...this.#parts,
@@ -246,7 +246,7 @@ export class RunningNode implements RunningCoordinator {
       hasRead: (position: string) => this.#log.positions.isPast(change, position),
       announce: () => this.#announcer.announce(),
     };
-    return settle(execution, where, around);
+    return awaitNodes(execution, where, around);
   }
 
   get #writing(): Writing {
@@ -281,7 +281,7 @@ export class RunningNode implements RunningCoordinator {
     const { store, complete } = this.#parts;
     return new SharedLog({
       store,
-      share: this.#share,
+      align: this.#align,
       onMove: () => {
         for (const watch of this.#watchers) watch();
       },
@@ -317,11 +317,11 @@ export class RunningNode implements RunningCoordinator {
     return new Convergence({
       fleet: () => this.#log.snapshot,
       own: () => this.#writer.snapshot,
-      share: this.#share,
+      align: this.#align,
       placeOf: (link) => this.#log.placeOf(link),
       execute: (request) => this.#writer.execute(request),
       onFollowed: (link) => {
-        this.#writer.revise((own, revision) => this.#share(own, revision, [link]));
+        this.#writer.revise((own, revision) => this.#align(own, revision, [link]));
         if (this.#convergence.behind.length === 0) this.#applied = this.#log.position;
         this.#announcer.announceSoon();
         this.#writer.retry();
@@ -477,7 +477,7 @@ export class RunningNode implements RunningCoordinator {
         if (wanted === undefined || !isDone) return execution;
         const { signal } = rest;
         const where = signal === undefined ? { waitMs } : { waitMs, signal };
-        return { ...execution, nodes: await this.#settle(execution, where) };
+        return { ...execution, nodes: await this.#awaitNodes(execution, where) };
       },
     };
   }

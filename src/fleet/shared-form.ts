@@ -14,12 +14,17 @@ export function sharedForm(
   resources: readonly string[],
   writing: Writing,
 ): SharedRecord & { readonly type: 'intent' | 'settlement' } {
-  const events = record.events.filter(({ type }) => eventTable[type].scope !== 'node');
+  const events = record.events.filter(isShared);
   const links = linksIn(record) ?? resources;
   const head = { ...headOf(writing, record.command, links.filter(isSharedLink)), ...actorOf(events) };
   if (record.type === 'settlement') return { ...head, type: 'settlement', events, last: record.last };
   const { part, of } = record;
   return { ...head, type: 'intent', part, of, events };
+}
+
+/** Whether the nodes share an event. What one gateway closes or flushes is its own. @internal */
+export function isShared({ type }: AdminEvent): boolean {
+  return eventTable[type].scope !== 'node';
 }
 
 /** Whether the nodes share what a link names. The logs, sessions and connections are each node's own. */

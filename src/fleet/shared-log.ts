@@ -37,7 +37,7 @@ import {
 } from './fleet-state.ts';
 import { Positions } from './positions.ts';
 import { identityOf, isChange, sharedForm } from './shared-form.ts';
-import { foldAt, type Share } from './sharing.ts';
+import { foldAt, type Align } from './aligning.ts';
 import { Touches } from './touches.ts';
 
 /** Why a record can no longer be stored. `undefined` if the record can be stored. */
@@ -92,7 +92,7 @@ export interface SharedLogOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** Whether this process performs a command of its node, or finds out the outcome of one of an earlier life. */
   readonly performs: (command: string) => boolean;
-  readonly share: Share;
+  readonly align: Align;
   /** Called when the end of the log has moved. */
   readonly onMove: () => void;
   /**
@@ -515,7 +515,7 @@ export class SharedLog implements Log<Work> {
    * @param place - where the log ended when this node met the record
    */
   #foldAt(place: FleetPlace): Fold {
-    return foldAt(this.#options.share, place);
+    return foldAt(this.#options.align, place);
   }
 
   /** The stored form of a record; `undefined` if no other node has to know. */

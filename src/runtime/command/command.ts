@@ -118,9 +118,9 @@ export async function settleGroups(
     done += 1;
     if (isFinal) revertible = undefined;
     else revertible?.push(...eventsOf(group));
-    const position: PartOrEnd = done === of ? { at: 'end' } : { at: 'group', done, of };
+    const which: PartOrEnd = done === of ? { at: 'end' } : { at: 'group', done, of };
     // A group that closes nothing needs no record, unless it ends the command.
-    if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), position)));
+    if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), which)));
   }
   return done < of ? end({ reason: rest, remaining: [] }) : { events };
 }

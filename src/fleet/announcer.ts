@@ -8,7 +8,7 @@ import type { Refusal } from '../runtime/command/execution.ts';
 import { causeText } from '../runtime/host/host-error.ts';
 import { LastingFailure } from './lasting-failure.ts';
 import { announcementMs, beatMs, type Members, type OwnStatus } from './members.ts';
-import { unheard } from './refusal.ts';
+import { cannotAnnounce } from './refusal.ts';
 
 /** The options of {@link Announcer}. @internal */
 export interface AnnouncerOptions {
@@ -30,11 +30,11 @@ export interface AnnouncerOptions {
 /** Announces one node. @internal */
 export class Announcer {
   readonly #options: AnnouncerOptions;
-  /** When the others could last hear this node, by the monotonic clock. */
-  #heardAt = 0;
-  /** The time since the last beat, in milliseconds; 0 if the others did not hear that beat. */
-  #elapsedMs = 0;
-  /** Whether the log could be read since the last beat that failed. */
+  /** When this node was last announced, by the monotonic clock. */
+  #announcedAt = 0;
+  /** Whether the last beat has reached the store. */
+  #hasBeat = false;
+  /** Whether the log was read since the last beat that failed: a store that hangs is no outage before its deadline. */
   #hasRead = false;
   readonly #failure: LastingFailure;
   #willAnnounce = false;
@@ -57,15 +57,15 @@ export class Announcer {
    * @throws the error of the store
    */
   async begin(): Promise<void> {
-    await this.#announce(0);
+    await this.#announce(false);
   }
 
-  /** The refusal of commands while the others cannot hear this node: they take it for dead, and end its commands. */
+  /** The refusal of commands while the others cannot hear this node: they would end its commands. */
   refusal(): Refusal | undefined {
     const { clock, leaseMs, closed } = this.#options;
-    const silentMs = clock.monotonic() - this.#heardAt;
+    const silentMs = clock.monotonic() - this.#announcedAt;
     // A node that says nothing any more refuses commands for a reason of its own.
-    return silentMs < leaseMs || closed.aborted ? undefined : unheard(beatMs);
+    return silentMs < leaseMs || closed.aborted ? undefined : cannotAnnounce(beatMs);
   }
 
   /**
@@ -78,23 +78,24 @@ export class Announcer {
     // A node can be silent only while this one can read.
     if (!canRead()) members.forgive();
     try {
-      await this.#announce(canRead() ? this.#elapsedMs : 0);
+      await this.#announce(this.#hasBeat && canRead());
     } catch (error) {
-      this.#elapsedMs = 0;
+      this.#hasBeat = false;
       this.#tellUnheard(error);
       return false;
     }
-    this.#elapsedMs = beatMs;
+    this.#hasBeat = true;
     this.#failure.over();
     return true;
   }
 
-  async #announce(elapsedMs: number): Promise<void> {
+  /** @param counts - see {@link Members.announce} */
+  async #announce(counts: boolean): Promise<void> {
     const { members, status, clock } = this.#options;
     // Before the call: the store may have kept the announcement long before it answers.
     const now = clock.monotonic();
-    await members.announce(status(), elapsedMs);
-    this.#heardAt = now;
+    await members.announce(status(), counts);
+    this.#announcedAt = now;
   }
 
   /** Announces this node beside the beats, which alone count the seconds of silence. Never rejects. */
@@ -103,7 +104,7 @@ export class Announcer {
     // A closed node must not come back into the list.
     if (closed.aborted) return;
     // One at a time, however many requests wait. The beat tells of a store that does not answer.
-    this.#announcing ??= this.#announce(0)
+    this.#announcing ??= this.#announce(false)
       .catch(() => undefined)
       .finally(() => (this.#announcing = undefined));
     await this.#announcing;

@@ -25,7 +25,7 @@ import { linksOf } from '../resources/shared/use.ts';
 import { collectionOf, find, linkOf } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { nodeBehind } from './refusal.ts';
-import { foldAt, type Share } from './sharing.ts';
+import { foldAt, type Align } from './aligning.ts';
 
 /** The options of {@link Convergence}. @internal */
 export interface ConvergenceOptions {
@@ -33,7 +33,7 @@ export interface ConvergenceOptions {
   readonly fleet: () => Snapshot;
   /** What this node has. */
   readonly own: () => Snapshot;
-  readonly share: Share;
+  readonly align: Align;
   readonly placeOf: (link: string) => FleetPlace | undefined;
   readonly execute: (request: CommandRequest) => Promise<Execution>;
   /** A resource is as the fleet has it. */
@@ -85,11 +85,13 @@ export class Convergence {
    * still list a resource or leave it out, because a deletion rests on that.
    */
   #comingOrGoing(link: string): Behind | undefined {
-    if (this.#follower.size === 0) return undefined;
-    const key = linkKey(link);
+    return this.#follower.behind.find(([resource]) => this.#mentionsDiffer(resource, linkKey(link)))?.[1];
+  }
+
+  /** Whether a resource mentions a link in another way here than in the fleet. Both are keys. */
+  #mentionsDiffer(resource: string, of: string): boolean {
     const [own, fleet] = [this.#options.own(), this.#options.fleet()];
-    const found = this.#follower.behind.find(([each]) => saidOf(key, each, own) !== saidOf(key, each, fleet));
-    return found?.[1];
+    return mentionOf(resource, of, own) !== mentionOf(resource, of, fleet);
   }
 
   /** Asks the gateway from now on. Until then, resources to follow are only noted. */
@@ -139,12 +141,7 @@ export class Convergence {
    * @param resources - the links of the resources of a command that follows the resource
    */
   #followLists(link: string, resources: readonly string[]): void {
-    const key = linkKey(link);
-    const [own, fleet] = [this.#options.own(), this.#options.fleet()];
-    const differing = resources.filter((each) => {
-      const place = linkKey(each);
-      return saidOf(key, place, own) !== saidOf(key, place, fleet);
-    });
+    const differing = resources.filter((each) => this.#mentionsDiffer(linkKey(each), linkKey(link)));
     if (differing.length > 0) this.follow(differing);
   }
 
@@ -159,31 +156,19 @@ export class Convergence {
     return nodeBehind(replaced, this.#follower.find(linkKey(replaced))?.problem?.detail).problem;
   }
 
-  /** Follows a resource once. Gives the reason if the gateway has not followed. Never rejects. */
+  /** Follows a resource once. Gives the reason if the gateway has not followed, or a part is left. Never rejects. */
   async #try(link: string): Promise<Problem | undefined> {
-    try {
-      const left: { problem?: Problem | undefined } = {};
-      const execution = await this.#options.execute(this.#requestFor(link, left));
-      const isDone = execution.outcome === 'accepted' || execution.outcome === 'unchanged';
-      return isDone ? left.problem : execution.problem;
-    } catch (error) {
-      this.#options.onError(error);
-      return problem('internal', 'The change could not be followed. The log of this node has the error.');
-    }
-  }
-
-  /** @param left - gets why a part is left */
-  #requestFor(link: string, left: { problem?: Problem | undefined }): CommandRequest {
-    const { fleet, share, placeOf } = this.#options;
+    const { fleet, align, placeOf, execute, onError } = this.#options;
     let fold = evolving;
+    let left: Problem | undefined;
     const transition: Transition = (snapshot, context) => {
       const followed = fleet();
       // The log can move on before the gateway has followed.
-      fold = foldAt(share, placeOf(link));
+      fold = foldAt(align, placeOf(link));
       if (link === modeLink) return followInterface(snapshot, followed, context);
       if (link === '/users') return followUsers(snapshot, followed, context);
       const decision = followResources(snapshot, followed, context, [link]);
-      left.problem = this.#replacedFirst(link, decision.next);
+      left = this.#replacedFirst(link, decision.next);
       const service = parseLink(link, 'services');
       if (
         decision.outcome !== 'refused' ||
@@ -194,13 +179,21 @@ export class Convergence {
       // A service that must go takes no more sessions, so that the sessions come to an end.
       const stopping = stopService(snapshot, service, context);
       if (stopping.outcome !== 'accepted') return decision;
-      left.problem = decision.problem;
+      left = decision.problem;
       return stopping;
     };
     const onKept = (resources: readonly string[]): void => {
       this.#followLists(link, resources);
     };
-    return { transition, isDecided: true, journal: followingJournal(() => fold, onKept) };
+    try {
+      const journal = followingJournal(() => fold, onKept);
+      const execution = await execute({ transition, isDecided: true, journal });
+      const isDone = execution.outcome === 'accepted' || execution.outcome === 'unchanged';
+      return isDone ? left : execution.problem;
+    } catch (error) {
+      onError(error);
+      return problem('internal', 'The change could not be followed. The log of this node has the error.');
+    }
   }
 }
 
@@ -213,23 +206,26 @@ function notFollowed(resource: string, { detail }: Problem): string {
 }
 
 /**
- * What a resource says of a link: of its own list, which listeners it has in there; of any other link, whether it lists
- * it.
+ * How a resource mentions another link, for a comparison of two snapshots: `/services/Sales` mentions `/servers/db-1`
+ * if it lists that server, and its own list, `/services`, with the listeners that it has.
  *
- * @param key - the key of the link
- * @param place - the key of the link of the resource
+ * @param resource - the key of the link of the resource
+ * @param of - the key of the other link
  */
-function saidOf(key: string, place: string, snapshot: Snapshot): string | undefined {
-  const found = thingAt(place, snapshot);
-  if (found === undefined) return undefined;
-  if (key === `/${found.named.collection}`) {
-    const { listeners = [] } = found.thing as Partial<Service>;
-    return listeners
-      .map(({ name }) => nameKey(name))
-      .toSorted()
-      .join('/');
-  }
-  return linksAt(place, snapshot).some((link) => linkKey(link) === key) ? 'listed' : undefined;
+function mentionOf(resource: string, of: string, snapshot: Snapshot): string | undefined {
+  return resource.startsWith(`${of}/`) ? listenersIn(resource, snapshot) : lists(resource, of, snapshot);
+}
+
+/** The names of the listeners of a service; `undefined` if there is no such resource. */
+function listenersIn(resource: string, snapshot: Snapshot): string | undefined {
+  const found = thingAt(resource, snapshot);
+  const { listeners = [] } = (found?.thing ?? {}) as Partial<Service>;
+  const names = listeners.map(({ name }) => nameKey(name));
+  return found && names.toSorted().join('/');
+}
+
+function lists(resource: string, link: string, snapshot: Snapshot): 'listed' | undefined {
+  return linksAt(resource, snapshot).some((each) => linkKey(each) === link) ? 'listed' : undefined;
 }
 
 /** The links that a resource lists. */

@@ -40,31 +40,36 @@ export async function fingerprintOf({ sealer, hasher, deadline }: CommonPorts): 
 }
 
 /**
- * Looks for a running node that differs.
+ * Looks for a running process that has the name of this node, or differs.
  *
  * @param wait - waits for longer than a beat
  * @returns why this node cannot join; `undefined` if it can
  * @internal
  */
-export async function runningDifference(
+export async function obstacleToJoining(
+  name: string,
   ports: CommonPorts,
   members: Members,
   wait: () => Promise<void>,
 ): Promise<string | undefined> {
-  const differing = async (): Promise<ReadonlyMap<string, string>> => {
+  const obstacles = async (): Promise<ReadonlyMap<string, string>> => {
     const found = new Map<string, string>();
     for (const [node, status] of await members.hear()) {
-      const difference = await differenceTo(node, status, ports);
-      if (difference !== undefined) found.set(`${node} ${status.boot} ${String(status.beat)}`, difference);
+      const obstacle = node === name ? nameTaken(node) : await differenceTo(node, status, ports);
+      if (obstacle !== undefined) found.set(`${node} ${status.life} ${String(status.beat)}`, obstacle);
     }
     return found;
   };
-  const before = await differing();
+  const before = await obstacles();
   if (before.size === 0) return undefined;
-  // The announcement of a killed node stays in the store. Only a node that still announces itself counts.
+  // The announcement of a killed process stays in the store. Only a process whose beat moves counts.
   await wait();
-  for (const [said, difference] of await differing()) if (!before.has(said)) return difference;
+  for (const [said, obstacle] of await obstacles()) if (!before.has(said)) return obstacle;
   return undefined;
+}
+
+function nameTaken(node: string): string {
+  return `Another process runs the node "${node}" of this fleet. Give each process a name of its own, or end the other one.`;
 }
 
 /** What {@link Comparison} needs of this node. */
@@ -87,9 +92,9 @@ export class Comparison {
 
   /** Looks at the other nodes, beside the beats: a key can be slow. A node whose comparison fails is compared again. */
   look(others: Members['others']): void {
-    const lives = new Set(Array.from(others.values(), ({ status }) => status.boot));
+    const lives = new Set(Array.from(others.values(), ({ status }) => status.life));
     this.#seen = new Set([...this.#seen].filter((life) => lives.has(life)));
-    const fresh = [...others].filter(([, { status }]) => !this.#seen.has(status.boot));
+    const fresh = [...others].filter(([, { status }]) => !this.#seen.has(status.life));
     if (this.#isLooking || fresh.length === 0) return;
     this.#isLooking = true;
     void Promise.all(fresh.map(([node, { status }]) => this.#compare(node, status))).finally(() => {
@@ -101,13 +106,13 @@ export class Comparison {
     const { leaseMs, onError } = this.#own;
     try {
       const difference = await differenceTo(node, status, this.#own);
-      this.#seen = new Set([...this.#seen, status.boot]);
+      this.#seen = new Set([...this.#seen, status.life]);
       if (difference !== undefined) onError(new Error(difference));
       if (status.leaseMs !== leaseMs)
         onError(
           new Error(
             `The node "${node}" has leaseMs ${String(status.leaseMs)}, and this one ${String(leaseMs)}: they do not agree on ` +
-              'when a silent node is dead. Give all nodes of the fleet the same leaseMs.',
+              'when a node is silent. Give all nodes of the fleet the same leaseMs.',
           ),
         );
     } catch (error) {

@@ -74,23 +74,24 @@ export interface HistorySource {
   /** The end of the log that this node has read. */
   position(this: void): string;
   read(this: void, after: string): Promise<readonly LogStep[] | 'gone'>;
-  /** Resolves when the end has moved away from a position, or the signal aborts. */
-  moved(this: void, from: string, signal: AbortSignal): Promise<void>;
+  /** Calls a function whenever the end has moved. Returns a function that ends that. */
+  watch(this: void, look: () => void): () => void;
 }
 
 /** Reads the history until the signal aborts. @internal */
 export async function* readHistory(
-  { position, read, moved }: HistorySource,
-  { after = position(), signal }: { readonly after?: string; readonly signal: AbortSignal },
+  source: HistorySource,
+  { after, signal }: { readonly after?: string; readonly signal: AbortSignal },
 ): AsyncGenerator<FleetStep | FleetGap, void, undefined> {
-  let at = after;
+  const { position, read } = source;
+  let at = after ?? position();
   while (!signal.aborted) {
     const seen = position();
     const steps = await untilAborted(read(at), signal);
     if (steps === undefined) return;
     if (steps === 'gone') {
       // This node has not found out yet that the store was set back.
-      if (at === seen) await moved(seen, signal);
+      if (at === seen) await moved(source, seen, signal);
       at = position();
       yield Object.freeze({ gap: true, position: at });
       continue;
@@ -104,8 +105,24 @@ export async function* readHistory(
       if (isAborted(signal)) return;
     }
     // Not from `at`: a reader can be ahead of this node.
-    if (steps.length === 0) await moved(seen, signal);
+    if (steps.length === 0) await moved(source, seen, signal);
   }
+}
+
+/** Resolves when the end of the log has moved away from a position, or the signal aborts. */
+async function moved({ position, watch }: HistorySource, from: string, signal: AbortSignal): Promise<void> {
+  if (position() !== from || signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      stopWatching();
+      stopListening();
+      resolve();
+    };
+    const stopWatching = watch(() => {
+      if (position() !== from) end();
+    });
+    const stopListening = onAbort(signal, end);
+  });
 }
 
 /** Gives what a promise gives; `undefined` if the signal aborts first. The store may not answer for a long time. */

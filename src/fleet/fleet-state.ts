@@ -65,10 +65,10 @@ const settlementShape = z.object({
   why: z.exactOptional(z.enum(['abandoned', 'forgotten'])),
 });
 
-/** The number of a life among all that have begun in the fleet, from 1 on. */
+/** The number of a life: when it began by the clock of its node, or one more than the last number if that is higher. */
 const lifeNumber = natural;
 
-/** A process of a node begins. From here on, no earlier process of the node writes. */
+/** A life: a process of a node has begun. From here on, no earlier process of the node writes. */
 const lifeShape = z.object({
   ...head,
   type: z.literal('life'),
@@ -115,7 +115,7 @@ const stateShape = z.object({
   abandoned: z.array(commandShape),
   /** The last commands that have ended by themselves: a node may not know yet that its last record was kept. */
   ended: z.array(z.string()),
-  /** How many lives have begun. */
+  /** The number of the last life. */
   begun: natural,
   /** The last life of each node. */
   lives: z.array(nodeLifeShape),
@@ -132,8 +132,8 @@ type SharedState = z.infer<typeof stateShape>;
  */
 const mostEnded = 1000;
 
-/** What a {@link FleetState} begins with, besides the configuration. */
-interface Beginning
+/** What a {@link FleetState} has besides the configuration. */
+interface FleetStateParts
   extends
     Partial<UnsettledCommands<SharedCommand['intent']>>,
     Partial<Pick<SharedState, 'ended' | 'begun' | 'lives'>> {
@@ -145,7 +145,7 @@ export class FleetState {
   readonly #unsettled: Unsettled<SharedCommand['intent']>;
   #snapshot: Snapshot;
   readonly #ended: Set<string>;
-  #begun: number;
+  #lastLifeNumber: number;
   readonly #lives: Map<string, NodeLife>;
   #entries: Entries;
 
@@ -154,10 +154,10 @@ export class FleetState {
    */
   constructor(
     snapshot: Snapshot,
-    { ended = [], begun = 0, lives = [], entries, ...unsettled }: Beginning = {},
+    { ended = [], begun: lastLifeNumber = 0, lives = [], entries, ...unsettled }: FleetStateParts = {},
   ) {
     this.#entries = new Entries(entries, { open: unsettled.open?.map(({ intent }) => intent.command) ?? [] });
-    this.#begun = begun;
+    this.#lastLifeNumber = lastLifeNumber;
     this.#lives = new Map(lives.map((each) => [each.node, each]));
     this.#snapshot = snapshot;
     this.#ended = new Set(ended);
@@ -169,7 +169,6 @@ export class FleetState {
     return this.#snapshot;
   }
 
-  /** The settled commands. */
   get entries(): Entries {
     return this.#entries;
   }
@@ -191,9 +190,9 @@ export class FleetState {
     return this.#unsettled;
   }
 
-  /** How many lives have begun: a later life of a node has a higher number, even if the earlier one was forgotten. */
-  get begun(): number {
-    return this.#begun;
+  /** The number of the last life: a later life has a higher one, even if the earlier node was forgotten. */
+  get lastLifeNumber(): number {
+    return this.#lastLifeNumber;
   }
 
   /** The last life of a node; `undefined` if no process of the node has begun, or the node was forgotten. */
@@ -201,11 +200,10 @@ export class FleetState {
     return this.#lives.get(node);
   }
 
-  /** Takes in the next record. */
   take(record: SharedRecord): void {
     switch (record.type) {
       case 'life':
-        this.#begin(record);
+        this.#takeLife(record);
         return;
       case 'forgotten':
         this.#lives.delete(record.node);
@@ -218,8 +216,8 @@ export class FleetState {
     }
   }
 
-  #begin({ node, life, number, secretParameters }: SharedRecord & { type: 'life' }): void {
-    this.#begun = Math.max(this.#begun, number);
+  #takeLife({ node, life, number, secretParameters }: SharedRecord & { type: 'life' }): void {
+    this.#lastLifeNumber = Math.max(this.#lastLifeNumber, number);
     this.#lives.set(node, { node, life, number });
     this.declare(secretParameters);
   }
@@ -283,7 +281,7 @@ export class FleetState {
       open: [...this.#unsettled.open],
       abandoned: [...this.#unsettled.abandoned],
       ended: [...this.#ended],
-      begun: this.#begun,
+      begun: this.#lastLifeNumber,
       lives: [...this.#lives.values()],
       secretParameters: [...(this.#snapshot.secretParameters ?? [])],
       entries: [...this.#entries.all] as SharedState['entries'],
@@ -305,7 +303,7 @@ export function loadFleetState(
   { state, records }: Pick<StoredHistory, 'state' | 'records'>,
   given: Snapshot,
 ): FleetState {
-  if (isEmpty({ state, records })) return new FleetState(begun(given));
+  if (isEmpty({ state, records })) return new FleetState(firstConfiguration(given));
   const read = z.safeParse(stateShape, state);
   if (!read.success) throw unreadable('a state', state);
   const { secretParameters, ...rest } = deepFreeze(read.data);
@@ -339,7 +337,7 @@ export function headOf({ node, life }: Writing, command: string, resources: read
   return { format, node, life, command, resources } as const;
 }
 
-/** The record with which a process of a node begins. @internal */
+/** The record of the life of a process. @internal */
 export function lifeRecord(
   writing: Writing,
   number: number,
@@ -369,8 +367,8 @@ export function endRecord(
   return { ...headOf({ node, life }, command, resources), type: 'settlement', events: [], last: true, why };
 }
 
-/** The state of a fleet that begins with the configuration of a host. */
-function begun(given: Snapshot): Snapshot {
+/** The configuration of a fleet whose store is empty: that of the host. */
+function firstConfiguration(given: Snapshot): Snapshot {
   return configured(given, { ...given, ...storedOf(given), revision: 0 });
 }
 

@@ -6,19 +6,21 @@ import { isConflict } from '../ports/port-error.ts';
 import type { NodeStanding } from '../resources/fleet.ts';
 import { beforeDeadline, late } from '../runtime/host/waiting.ts';
 import { storeUnavailable } from '../runtime/command/execution.ts';
+import type { Writer } from '../runtime/command/writer.ts';
 import type { CompleteOptions } from '../runtime/ground.ts';
 import { beatMs, type Members } from './members.ts';
 import type { SharedJournal } from './shared-journal.ts';
 import type { SharedLog } from './shared-log.ts';
 
-/** What {@link forget} needs of this node. */
-interface ForgettingNode {
+/** What {@link forget} needs of this node. @internal */
+export interface ForgettingNode {
   readonly members: Members;
   readonly node: string;
   readonly leaseMs: number;
   readonly complete: CompleteOptions;
   readonly log: SharedLog;
   readonly journal: SharedJournal;
+  readonly writer: Pick<Writer, 'retry'>;
 }
 
 /** What this node knows of a node; `undefined` for a name that the fleet does not know. @internal */
@@ -27,7 +29,7 @@ export function standingOf(
   { members, node, leaseMs, log }: ForgettingNode,
 ): NodeStanding | undefined {
   if (name === node) return 'own';
-  if (members.isAnnounced(name)) return members.silenceOf(name) < leaseMs ? 'alive' : 'silent';
+  if (members.isAnnounced(name)) return members.countedSilence(name) < leaseMs ? 'alive' : 'silent';
   return log.knows(name) ? 'silent' : undefined;
 }
 
@@ -40,6 +42,8 @@ export function standingOf(
 export async function forget(name: string, around: ForgettingNode): Promise<void> {
   await around.members.remove(name);
   await forgetInLog(name, around);
+  // Commands may wait for those of the node.
+  around.writer.retry();
 }
 
 async function forgetInLog(name: string, around: ForgettingNode): Promise<void> {

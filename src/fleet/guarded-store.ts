@@ -6,11 +6,7 @@ import { isObject, isText } from '../runtime/host/check.ts';
 import { answerText } from '../runtime/host/host-error.ts';
 import type { Json } from '../json/value.ts';
 import type { SharedStore } from '../ports/port.ts';
-
-/** Whether a text is the name of a node. @internal */
-export function isNodeName(value: unknown): value is string {
-  return isText(value) && /^[A-Za-z0-9_-]{1,64}$/.test(value);
-}
+import { isNodeName } from './members.ts';
 
 /** The number of hints that may be pending: a store that ignores the signal must not collect them without end. */
 const mostHints = 10;

@@ -5,7 +5,7 @@ import type { AdminRequest } from '../http/message.ts';
 import { preferenceOf } from '../runtime/handler/prefer.ts';
 import type { Headers } from '../runtime/handler/respond.ts';
 import type { FleetOutcome } from './fleet.ts';
-import type { SettleOptions } from './settling.ts';
+import type { Awaiting } from './awaiting-nodes.ts';
 
 /** The longest time that a request may wait for the other nodes, in seconds. */
 const longestWaitS = 60;
@@ -19,14 +19,14 @@ const longestWaitS = 60;
 export async function fleetHeaders(
   request: AdminRequest,
   position: string,
-  settle: (where: SettleOptions) => Promise<readonly FleetOutcome[]>,
+  awaitNodes: (where: Awaiting) => Promise<readonly FleetOutcome[]>,
 ): Promise<Headers> {
   const changed = { 'fleet-position': position };
   const { signal } = request;
   const waitS = preferredWait(request);
   if (waitS === undefined) return changed;
   const waiting = { waitMs: waitS * 1000, ...(signal === undefined ? {} : { signal }) };
-  const outcomes = await settle(waiting);
+  const outcomes = await awaitNodes(waiting);
   const named = (wanted: string): string =>
     outcomes.flatMap(({ node, outcome }) => (outcome === wanted ? [node] : [])).join(', ');
   const found = ['applied', 'behind', 'waiting'].map(

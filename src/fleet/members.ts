@@ -1,9 +1,12 @@
 /**
  * Members: the announcements of the nodes of a fleet, and which nodes are silent.
  *
- * Each node increments a heartbeat once a second. A node whose heartbeat has not changed for `leaseMs` counts as dead.
- * A second counts only if the observer itself has reached the store, so an outage of the store makes no node dead. Each
- * node measures silence with its own monotonic clock.
+ * Each node increments a heartbeat once a second. Two measures say for how long a node was not heard:
+ *
+ * - The counted silence decides: a node with `leaseMs` of it is silent, and its commands are ended. An observer counts
+ *   it in its own beats, and only from one beat that has reached the store to the next, so an outage of the store makes
+ *   no node silent.
+ * - The time since a node was heard is only shown. It goes on in an outage, by the monotonic clock of the observer.
  *
  * The times of two nodes are compared for the operator alone. Each announcement has the time of its node, and how far
  * the time of each other node seemed to be ahead when the node heard it. An announcement is old when it is heard, so
@@ -15,6 +18,7 @@ import * as z from 'zod/mini';
 import { milliseconds } from '../core/shape.ts';
 import type { Json } from '../json/value.ts';
 import type { SharedStore } from '../ports/port.ts';
+import { isText } from '../runtime/host/check.ts';
 import { beforeDeadline, late } from '../runtime/host/waiting.ts';
 import type { GuardedClock } from '../runtime/host/guard.ts';
 
@@ -28,7 +32,8 @@ const shortText = z.string().check(z.maxLength(255));
 
 const statusShape = z.object({
   beat: z.number(),
-  boot: z.string(),
+  /** The life of the process: a later process of the node has another one. */
+  life: z.string(),
   version: shortText,
   /** The format of records that the node reads and writes. */
   format: z.number(),
@@ -36,7 +41,7 @@ const statusShape = z.object({
   key: z.exactOptional(z.string()),
   /** The same text, hashed as the passwords of the node; left out if nobody logs in with a password. */
   hash: z.exactOptional(z.string()),
-  /** After how many milliseconds of silence the node takes others for dead. */
+  /** After how many milliseconds of counted silence others are silent to the node. */
   leaseMs: z.number(),
   digest: z.exactOptional(z.object({ position: shortText, text: z.string() })),
   position: shortText,
@@ -76,12 +81,17 @@ export type OwnStatus = Omit<Status, 'beat' | 'clock'>;
 /** A node, as this one knows it. @internal */
 export interface Member {
   readonly status: Status;
-  /** For how many milliseconds its beat has stood still, while this node could hear. */
+  /** The counted silence: for how many milliseconds its beat has stood still, while this node could hear. */
   readonly silentMs: number;
   /** When its beat last moved, by the monotonic clock of this node. */
   readonly heardAt: number;
   /** By how many milliseconds its time seemed to be ahead then; `undefined` if a clock fails. */
   readonly ahead: number | undefined;
+}
+
+/** Whether a text is the name of a node. @internal */
+export function isNodeName(value: unknown): value is string {
+  return isText(value) && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 }
 
 /** The options of {@link Members}. @internal */
@@ -101,8 +111,11 @@ export class Members {
   readonly #members = new Map<string, Member>();
   /** The names of which the store has an announcement, also one that this version cannot read. */
   #announced: ReadonlySet<string> = new Set();
-  /** For how many milliseconds a node that has commands in the log has said nothing at all, by name. */
-  readonly #unheard = new Map<string, number>();
+  /**
+   * The counted silence of each node that has commands in the log and has said nothing at all, by name. Harm without
+   * it: the commands of a node that the store has forgotten hold their resources for ever.
+   */
+  readonly #neverHeard = new Map<string, number>();
   #beat = 0;
 
   constructor(options: MembersOptions) {
@@ -118,11 +131,11 @@ export class Members {
   /**
    * Says what this node says of itself, and hears the others.
    *
-   * @param elapsedMs - the time since the last call; 0 if the store was out of reach in between
+   * @param counts - whether a beat of silence is counted: the last beat has reached the store, and this is the next
    * @throws the error of the store, also if the store has not kept what this node says. From then on, nobody is silent:
    *   nobody could be heard
    */
-  async announce(status: OwnStatus, elapsedMs: number): Promise<void> {
+  async announce(status: OwnStatus, counts: boolean): Promise<void> {
     this.#beat += 1;
     const said = { ...status, ...this.#clock(), beat: this.#beat } satisfies Status;
     const all = await this.#announceOwn(said).catch((error: unknown) => {
@@ -132,50 +145,51 @@ export class Members {
     const names = new Set(all.keys());
     this.#announced = names;
     for (const name of this.#members.keys()) if (!names.has(name)) this.#members.delete(name);
-    for (const [name, json] of all) if (name !== this.#node) this.#hear(name, json, elapsedMs);
-    for (const [name, silentMs] of this.#unheard) {
-      if (names.has(name)) this.#unheard.delete(name);
-      else this.#unheard.set(name, silentMs + elapsedMs);
+    const countedMs = counts ? beatMs : 0;
+    for (const [name, json] of all) if (name !== this.#node) this.#hear(name, json, countedMs);
+    for (const [name, silentMs] of this.#neverHeard) {
+      if (names.has(name)) this.#neverHeard.delete(name);
+      else this.#neverHeard.set(name, silentMs + countedMs);
     }
   }
 
-  #hear(name: string, json: Json, elapsedMs: number): void {
+  #hear(name: string, json: Json, countedMs: number): void {
     const { success, data: status } = z.safeParse(statusShape, json);
     if (!success) {
-      // A node of another version: its beat cannot be read, so it is never taken for dead.
+      // A node of another version: its beat cannot be read, so it is never silent.
       this.#members.delete(name);
       return;
     }
     const before = this.#members.get(name);
-    const hasMoved = before?.status.beat !== status.beat || before.status.boot !== status.boot;
+    const hasMoved = before?.status.beat !== status.beat || before.status.life !== status.life;
     const { clock } = this.#options;
     const now = clock.monotonic();
     const heard = hasMoved
       ? { silentMs: 0, heardAt: now, ahead: difference(status.clock?.now, timeOf(clock)) }
-      : { ...before, silentMs: before.silentMs + silenceIn(elapsedMs, now - before.heardAt) };
+      : { ...before, silentMs: before.silentMs + silenceIn(countedMs, now - before.heardAt) };
     this.#members.set(name, { ...heard, status });
   }
 
   /** Counts the silence of every node anew: this node could not hear the others. */
   forgive(): void {
     for (const [name, member] of this.#members) this.#members.set(name, { ...member, silentMs: 0 });
-    for (const name of this.#unheard.keys()) this.#unheard.set(name, 0);
+    for (const name of this.#neverHeard.keys()) this.#neverHeard.set(name, 0);
   }
 
   /**
-   * For how long a node has been silent. A node of which the store knows nothing is silent from the first question on:
-   * the store may have forgotten what a living node has said.
+   * The counted silence of a node, in milliseconds. If the store knows nothing of the node, the count begins with the
+   * first question: the store may have forgotten what a living node has said.
    */
-  silenceOf(node: string): number {
+  countedSilence(node: string): number {
     const member = this.#members.get(node);
     if (member !== undefined) return member.silentMs;
-    const silentMs = this.#unheard.get(node) ?? 0;
-    this.#unheard.set(node, silentMs);
+    const silentMs = this.#neverHeard.get(node) ?? 0;
+    this.#neverHeard.set(node, silentMs);
     return silentMs;
   }
 
   /** The time since a node was last heard, in milliseconds, whether this node could hear meanwhile or not. */
-  unseenFor({ heardAt }: Member): number {
+  sinceHeard({ heardAt }: Member): number {
     return Math.max(0, this.#options.clock.monotonic() - heardAt);
   }
 
@@ -216,23 +230,6 @@ export class Members {
     );
   }
 
-  /**
-   * Looks whether another process uses the name of this node: its beat moves.
-   *
-   * @param wait - waits for longer than a beat
-   */
-  async isTaken(wait: () => Promise<void>): Promise<boolean> {
-    const look = async (): Promise<string | undefined> => {
-      const said = (await this.hear()).get(this.#node);
-      return said === undefined ? undefined : `${said.boot} ${String(said.beat)}`;
-    };
-    const before = await look();
-    if (before === undefined) return false;
-    await wait();
-    const after = await look();
-    return after !== undefined && after !== before;
-  }
-
   /** Takes this node, or another one, out of the fleet. */
   async remove(node = this.#node): Promise<void> {
     this.#announced = new Set((await this.#announce(node, null)).keys());
@@ -243,7 +240,7 @@ export class Members {
   async #announceOwn(said: Status): Promise<ReadonlyMap<string, Json>> {
     const all = await this.#announce(this.#node, said);
     const heard = z.safeParse(statusShape, all.get(this.#node));
-    if (heard.success && heard.data.boot === said.boot) return all;
+    if (heard.success && heard.data.life === said.life) return all;
     throw new Error('The shared store does not keep what this node announces of itself.');
   }
 
@@ -257,11 +254,11 @@ export class Members {
 }
 
 /**
- * The silence since the last beat. The node may have been heard after that beat. A clock of the host may go back, or
- * fail.
+ * The silence to count for a beat. The node may have been heard after the beat before. A clock of the host may go back,
+ * or fail.
  */
-function silenceIn(elapsedMs: number, sinceHeard: number): number {
-  return sinceHeard >= 0 ? Math.min(elapsedMs, sinceHeard) : elapsedMs;
+function silenceIn(countedMs: number, sinceHeard: number): number {
+  return sinceHeard >= 0 ? Math.min(countedMs, sinceHeard) : countedMs;
 }
 
 function difference(one: number | undefined, other: number | undefined): number | undefined {

@@ -1,5 +1,10 @@
 /**
  * A node of a fleet, from its opening to its end: reads the log, and ends the commands of silent nodes.
+ *
+ * The order: `open` loads the log, appends the life of this process and starts the interface. Meanwhile `connect`
+ * brings the writer, and `begin` announces the node once the commands of the last process are settled; then `run`
+ * starts the loops. `end` comes after the last command. What `open` and `connect` set has a `!`: nothing uses it
+ * before.
  */
 import { unchanged } from '../core/decision.ts';
 import type { AdminRequest } from '../http/message.ts';
@@ -22,7 +27,7 @@ import { callInTime, loadInTime } from '../runtime/journal/load.ts';
 import type { CompleteOptions } from '../runtime/ground.ts';
 import { libraryVersion } from '../runtime/version.ts';
 import type { Writer } from '../runtime/command/writer.ts';
-import type { FleetLag, FleetNode, NodeClock, RunningFleet } from '../resources/fleet.ts';
+import type { RunningFleet } from '../resources/fleet.ts';
 import type { Transition } from '../resources/index.ts';
 import { withStartTimes } from '../resources/service.ts';
 import { declareSecretParameters } from '../resources/document.ts';
@@ -31,28 +36,27 @@ import type { Snapshot } from '../resources/snapshot.ts';
 import { Agreement, type Digest } from './agreement.ts';
 import { Announcer } from './announcer.ts';
 import { Comparison, type CommonPorts, type Fingerprint } from './fingerprint.ts';
-import { isNodeName } from './guarded-store.ts';
-import type { Behind } from '../resources/command.ts';
 import { Convergence } from './convergence.ts';
 import { HintWatch } from './hint-watch.ts';
 import { fleetEntries } from './fleet-entries.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
-import { forget, forgetInTime, standingOf } from './forgetting.ts';
+import { forget, forgetInTime, standingOf, type ForgettingNode } from './forgetting.ts';
 import type { Fleet, FleetAdmin, FleetOutcome } from './fleet.ts';
-import { beatMs, type Members, type OwnStatus } from './members.ts';
+import { beatMs, isNodeName, type Members, type OwnStatus } from './members.ts';
 import { format, loadFleetState, type SharedCommand, type FleetState, type Writing } from './fleet-state.ts';
 import { foreignCommand, Superseded } from './refusal.ts';
 import { fleetHeaders } from './header.ts';
-import { positionOf, settle, settleOptions, type SettleOptions } from './settling.ts';
+import { clocksIn, lagOf, nodesIn } from './node-view.ts';
+import { awaitNodes, positionOf, settleOptions, type Awaiting } from './awaiting-nodes.ts';
 import { SharedJournal } from './shared-journal.ts';
 import { SharedLog } from './shared-log.ts';
-import { foldAt, shared, type Share } from './sharing.ts';
+import { aligned, foldAt, type Align } from './aligning.ts';
 
 /** The pauses after hints that came for nothing. */
 const vainPauses: Pauses = { firstMs: 1, longestMs: 100 };
 
-/** How often a node loads the log to begin there. */
-const mostBeginnings = 5;
+/** How often a node loads the log to append its life. */
+const mostLoads = 5;
 
 /** The parts of a {@link RunningNode}. @internal */
 export interface NodeParts {
@@ -72,8 +76,11 @@ export class RunningNode implements RunningCoordinator {
   readonly #own = new Entries();
   /** Aborts when the node begins to close: nobody reads on, or waits for other nodes. */
   #closing!: AbortSignal;
-  /** Aborts when the last command has ended: the node reads and announces nothing any more. */
-  readonly #closed = new AbortController();
+  /**
+   * Aborts when the node reads and announces nothing any more: the last command has ended, another process runs under
+   * the name, or the node closes before it was announced.
+   */
+  readonly #quiet = new AbortController();
   readonly #announcer: Announcer;
   readonly #hints: HintWatch;
   #isAnnounced = false;
@@ -97,8 +104,8 @@ export class RunningNode implements RunningCoordinator {
   readonly headers: Coordinator['headers'];
   readonly surroundings: { readonly fleet: RunningFleet } = {
     fleet: {
-      nodes: () => this.#nodes(),
-      clocks: () => this.#clocks(),
+      nodes: () => nodesIn({ ...this.#parts, agreement: this.#agreement }, this.#status()),
+      clocks: () => clocksIn(this.#parts),
       hintFailure: () => this.#hints.failure,
       announcementFailure: () => this.#announcer.failure,
       retry: () => {
@@ -106,16 +113,12 @@ export class RunningNode implements RunningCoordinator {
         this.#writer.reconciliation.retry();
       },
       standingOf: (name) => standingOf(name, this.#forgetting()),
-      forget: async (name) => {
-        const notDone = await forgetInTime(name, this.#forgetting());
-        this.#writer.retry();
-        return notDone;
-      },
+      forget: (name) => forgetInTime(name, this.#forgetting()),
     },
   };
-  readonly #share: Share = (own, revision, links) => shared(own, this.#log.snapshot, revision, links);
+  readonly #align: Align = (own, revision, links) => aligned(own, this.#log.snapshot, revision, links);
   /** Another node may have made what this one has made without the log, or against it. */
-  readonly fold = foldAt(this.#share);
+  readonly fold = foldAt(this.#align);
 
   constructor(parts: NodeParts, fingerprint: Fingerprint) {
     const { members, node, leaseMs, complete, common } = parts;
@@ -128,12 +131,12 @@ export class RunningNode implements RunningCoordinator {
     const deadline = { ...common.deadline, instead: 'The nodes are compared again at the next beat.' };
     this.#comparison = new Comparison({ ...common, deadline, leaseMs, onError });
     this.#convergence = this.#following();
-    this.#hints = new HintWatch({ store: parts.store, clock, closed: this.#closed.signal, onError });
+    this.#hints = new HintWatch({ store: parts.store, clock, closed: this.#quiet.signal, onError });
     this.#announcer = new Announcer({
       ...{ members, node, leaseMs, clock, onError },
       status: () => this.#status(),
       canRead: () => this.#journal.outage === undefined,
-      closed: this.#closed.signal,
+      closed: this.#quiet.signal,
     });
   }
 
@@ -149,9 +152,10 @@ export class RunningNode implements RunningCoordinator {
     });
     this.#journal = journal;
     const { open, abandoned } = log.state.unsettled;
-    this.#recovering = new Set([...open, ...abandoned].map(({ intent }) => intent.command));
     const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
     const unsettled = { open: open.filter(isOwn), abandoned: abandoned.filter(isOwn) };
+    const recovering = [...unsettled.open, ...unsettled.abandoned];
+    this.#recovering = new Set(recovering.map(({ intent }) => intent.command));
     const history = {
       entries: fleetEntries({ shared: () => this.#log.state.entries, own: this.#own }),
       configuration: () => this.#log.state.snapshot,
@@ -166,7 +170,7 @@ export class RunningNode implements RunningCoordinator {
     this.#closing = closing;
     onAbort(closing, () => {
       this.#convergence.close();
-      if (!this.#isAnnounced) this.#closed.abort();
+      if (!this.#isAnnounced) this.#quiet.abort();
     });
   }
 
@@ -184,7 +188,7 @@ export class RunningNode implements RunningCoordinator {
   async end(): Promise<void> {
     // The node is heard until its last command has ended: otherwise the others would end that command. From here on, a
     // store that does not answer ends the reading too.
-    this.#closed.abort();
+    this.#quiet.abort();
     await this.#loops;
     await this.#announcer.end();
     // What is announced under the name of a superseded process is not its own.
@@ -229,46 +233,46 @@ export class RunningNode implements RunningCoordinator {
 
   headersAfter(request: AdminRequest, execution: Succeeded): ReturnType<Coordinator['headersAfter']> {
     const position = positionOf(execution) ?? this.#log.position;
-    return fleetHeaders(request, position, (where) => this.#settle(execution, where));
+    return fleetHeaders(request, position, (where) => this.#awaitNodes(execution, where));
   }
 
   /** Waits until the living nodes have come to the end of a command, or the time is over. */
-  #settle(execution: Succeeded, where: SettleOptions): Promise<readonly FleetOutcome[]> {
+  #awaitNodes(execution: Succeeded, where: Awaiting): Promise<readonly FleetOutcome[]> {
     const change = positionOf(execution) ?? this.#log.position;
     const around = {
       ...this.#parts,
       clock: this.#parts.complete.clock,
       closed: this.#closing,
-      hasRead: (position: string) => this.#log.isPast(change, position),
+      hasRead: (position: string) => this.#log.positions.isPast(change, position),
       announce: () => this.#announcer.announce(),
     };
-    return settle(execution, where, around);
+    return awaitNodes(execution, where, around);
   }
 
   get #writing(): Writing {
     return { node: this.#parts.node, life: this.#life };
   }
 
-  /** Loads the log, and begins this process there. Returns the number of records. */
+  /** Loads the log, and appends the life of this process. Returns the number of records. */
   async #load(): Promise<number> {
     const { store, complete } = this.#parts;
     const { given } = complete;
-    for (let beginnings = 1; ; beginnings += 1) {
+    for (let loads = 1; ; loads += 1) {
       const { position, ...stored } = await loadInTime(store, complete);
-      const begins = isEmpty(stored);
-      if (begins) assertUsable(complete);
+      const isNew = isEmpty(stored);
+      if (isNew) assertUsable(complete);
       const state = loadFleetState(stored, given);
       // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
       declareSecretParameters(given, state.snapshot.secretParameters);
       this.#log = this.#logOf(state, position);
       try {
-        await this.#log.begin((name, call) => callInTime(name, call, complete), begins);
-        if (store.durable && begins) complete.instruments?.storeEmpty();
+        await this.#log.appendLife((name, call) => callInTime(name, call, complete), isNew);
+        if (store.durable && isNew) complete.instruments?.storeEmpty();
         this.#applied = this.#log.position;
         return stored.records.length;
       } catch (error) {
         // Another node has begun the log, or has compacted it: its configuration is that of the fleet.
-        if (!isConflict(error) || beginnings === mostBeginnings) throw error;
+        if (!isConflict(error) || loads === mostLoads) throw error;
       }
     }
   }
@@ -277,19 +281,20 @@ export class RunningNode implements RunningCoordinator {
     const { store, complete } = this.#parts;
     return new SharedLog({
       store,
-      share: this.#share,
+      align: this.#align,
       onMove: () => {
         for (const watch of this.#watchers) watch();
       },
       writing: this.#writing,
       given: complete.given,
+      clock: complete.clock,
       state,
       position,
-      isInFlight: (command) => this.#writer.commands().some(({ id }) => id === command),
-      isRecovering: (command) => this.#recovering.has(command),
+      performs: (command) =>
+        this.#recovering.has(command) || this.#writer.commands().some(({ id }) => id === command),
       onSuperseded: () => {
         // From here on, announcements under this name are those of the other process.
-        this.#closed.abort();
+        this.#quiet.abort();
       },
       onChange: (links) => {
         this.#tidy();
@@ -312,11 +317,11 @@ export class RunningNode implements RunningCoordinator {
     return new Convergence({
       fleet: () => this.#log.snapshot,
       own: () => this.#writer.snapshot,
-      share: this.#share,
+      align: this.#align,
       placeOf: (link) => this.#log.placeOf(link),
       execute: (request) => this.#writer.execute(request),
       onFollowed: (link) => {
-        this.#writer.revise((own, revision) => this.#share(own, revision, [link]));
+        this.#writer.revise((own, revision) => this.#align(own, revision, [link]));
         if (this.#convergence.behind.length === 0) this.#applied = this.#log.position;
         this.#announcer.announceSoon();
         this.#writer.retry();
@@ -327,22 +332,22 @@ export class RunningNode implements RunningCoordinator {
     });
   }
 
-  #isClosed(): boolean {
-    return this.#closed.signal.aborted;
+  #isQuiet(): boolean {
+    return this.#quiet.signal.aborted;
   }
 
   /** Reads what the others append: after a hint, and once a second. */
   async #read(): Promise<void> {
     const { clock } = this.#parts.complete;
-    const { signal } = this.#closed;
+    const { signal } = this.#quiet;
     // The host first opens what the snapshot shows. A change of its gateway before that would be lost in between.
     await clock.sleep(0, signal);
-    if (!this.#isClosed()) this.#convergence.begin();
+    if (!this.#isQuiet()) this.#convergence.begin();
     let pauses = backoff(vainPauses);
-    while (!this.#isClosed()) {
+    while (!this.#isQuiet()) {
       const before = this.#log.position;
       const waited = await this.#hints.wait(before);
-      if (!this.#isClosed()) await this.#journal.readToEnd();
+      if (!this.#isQuiet()) await this.#journal.readToEnd();
       // A lost store is not read again.
       const { outage } = this.#journal;
       if (outage === undefined) {
@@ -357,12 +362,12 @@ export class RunningNode implements RunningCoordinator {
     }
   }
 
-  /** Announces this node, and ends the commands of nodes that are silent for too long. */
+  /** Once a second: announces this node, and does what follows from what it hears, and from what became of records. */
   async #beat(): Promise<void> {
     const { complete } = this.#parts;
-    while (!this.#isClosed()) {
-      await complete.clock.sleep(beatMs, this.#closed.signal, { keepAlive: false });
-      if (this.#isClosed()) return;
+    while (!this.#isQuiet()) {
+      await complete.clock.sleep(beatMs, this.#quiet.signal, { keepAlive: false });
+      if (this.#isQuiet()) return;
       try {
         this.#digest = this.#agreement.digestOf(this.#log);
         if (await this.#announcer.beat()) {
@@ -370,7 +375,6 @@ export class RunningNode implements RunningCoordinator {
           this.#comparison.look(this.#parts.members.others);
           this.#endSilent();
         }
-        // What became superfluous when a record was given up, after the last look.
         this.#tidy();
       } catch (error) {
         complete.onError(error);
@@ -395,7 +399,7 @@ export class RunningNode implements RunningCoordinator {
   #endSilent(): void {
     const { members, node, leaseMs } = this.#parts;
     for (const { intent } of this.#log.state.unsettled.open) {
-      const isSilent = (): boolean => members.silenceOf(intent.node) >= leaseMs;
+      const isSilent = (): boolean => members.countedSilence(intent.node) >= leaseMs;
       if (intent.node !== node && isSilent()) this.#end(intent.command, isSilent);
     }
   }
@@ -409,23 +413,32 @@ export class RunningNode implements RunningCoordinator {
     );
   }
 
-  /**
-   * Ends the commands that nobody performs; what their effects have left is in the snapshot, and is followed. Begins
-   * this process again in a log that has lost its beginning, and takes over the names of parameters that are secret by
-   * now.
-   */
+  /** Mends what a read, or a record that was given up, can have left. */
   #tidy(): void {
+    this.#takeSecretNames();
+    if (this.#log.hasLostLife && !this.#isQuiet()) this.#appendLifeAgain();
+    this.#endOrphans();
+  }
+
+  /** Harm: this node shows what another node has declared secret. */
+  #takeSecretNames(): void {
     const { secretParameters } = this.#log.snapshot;
-    if (secretParameters !== undefined)
-      this.#writer.revise((snapshot, revision) =>
-        snapshot.secretParameters === secretParameters
-          ? snapshot
-          : Object.freeze({ ...snapshot, secretParameters, revision }),
-      );
-    if (this.#log.isForgotten && !this.#isClosed())
-      this.#journal
-        .enter(this.#log.beginning(), { use: 'upkeep', then: () => undefined })
-        .catch(() => undefined);
+    if (secretParameters === undefined) return;
+    this.#writer.revise((snapshot, revision) =>
+      snapshot.secretParameters === secretParameters
+        ? snapshot
+        : Object.freeze({ ...snapshot, secretParameters, revision }),
+    );
+  }
+
+  /** Harm: a log without the life of this process does not tell a process of the same name that this one is there. */
+  #appendLifeAgain(): void {
+    const entry = this.#log.lifeAgain();
+    this.#journal.enter(entry, { use: 'upkeep', then: () => undefined }).catch(() => undefined);
+  }
+
+  /** Harm: what nobody performs holds its resources for ever. What it has left is in the snapshot, and is followed. */
+  #endOrphans(): void {
     for (const { intent } of this.#log.orphans) {
       const { command, resources } = intent;
       void endWithoutEvents(this.#journal, { id: command, resources }, 0);
@@ -434,7 +447,7 @@ export class RunningNode implements RunningCoordinator {
 
   #status(): OwnStatus {
     return {
-      boot: this.#life,
+      life: this.#life,
       version: libraryVersion,
       format,
       ...this.#fingerprint,
@@ -464,13 +477,14 @@ export class RunningNode implements RunningCoordinator {
         if (wanted === undefined || !isDone) return execution;
         const { signal } = rest;
         const where = signal === undefined ? { waitMs } : { waitMs, signal };
-        return { ...execution, nodes: await this.#settle(execution, where) };
+        return { ...execution, nodes: await this.#awaitNodes(execution, where) };
       },
     };
   }
 
   #fleet(): Fleet {
     const { node } = this.#parts;
+    const { nodes, retry } = this.surroundings.fleet;
     const position = (): string => this.#log.position;
     const snapshot = (): Snapshot => this.#log.snapshot;
     return {
@@ -480,7 +494,8 @@ export class RunningNode implements RunningCoordinator {
       get snapshot() {
         return snapshot();
       },
-      nodes: () => this.#nodes(),
+      nodes,
+      retry,
       history: (where = {}) => {
         assertReaderOptions(where, 'history', 'a position of the fleet, which is a string');
         return this.#history(where.after, where.signal);
@@ -489,14 +504,12 @@ export class RunningNode implements RunningCoordinator {
         if (!isNodeName(name)) throw new TypeError('forget takes the name of a node');
         if (name === node) throw new RangeError('A node cannot forget itself: close it');
         await forget(name, this.#forgetting());
-        this.#writer.retry();
       },
-      retry: this.surroundings.fleet.retry,
     };
   }
 
-  #forgetting(): Parameters<typeof forget>[1] {
-    return { ...this.#parts, log: this.#log, journal: this.#journal };
+  #forgetting(): ForgettingNode {
+    return { ...this.#parts, log: this.#log, journal: this.#journal, writer: this.#writer };
   }
 
   #history(after: string | undefined, signal: AbortSignal | undefined): ReturnType<Fleet['history']> {
@@ -504,7 +517,10 @@ export class RunningNode implements RunningCoordinator {
     const source: HistorySource = {
       position: () => this.#log.position,
       read: (at) => this.#journal.inTurn((ask) => ask('read', () => store.read(at))),
-      moved: (from, until) => this.#moved(from, until),
+      watch: (look) => {
+        this.#watchers.add(look);
+        return () => this.#watchers.delete(look);
+      },
     };
     return readHistory(source, { ...(after === undefined ? {} : { after }), signal: this.#endOf(signal) });
   }
@@ -513,56 +529,7 @@ export class RunningNode implements RunningCoordinator {
   #endOf(signal: AbortSignal | undefined): AbortSignal {
     return signal === undefined ? this.#closing : AbortSignal.any([signal, this.#closing]);
   }
-
-  /** Resolves when the end of the log is not where it was. */
-  async #moved(from: string, signal: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const watch = (): void => {
-        if (this.#log.position === from && !signal.aborted) return;
-        this.#watchers.delete(watch);
-        signal.removeEventListener('abort', watch);
-        resolve();
-      };
-      this.#watchers.add(watch);
-      signal.addEventListener('abort', watch);
-      watch();
-    });
-  }
-
-  #nodes(): readonly FleetNode[] {
-    const { members, node } = this.#parts;
-    const others = Array.from(members.others, ([name, member]) =>
-      this.#nodeOf(name, member.status, members.unseenFor(member)),
-    );
-    return [this.#nodeOf(node, this.#status(), 0), ...others];
-  }
-
-  /** The clocks of the nodes that live, as far as they are known. */
-  #clocks(): readonly NodeClock[] {
-    const { members, leaseMs } = this.#parts;
-    return [...members.others].flatMap(([node, member]) => {
-      const aheadMs = members.unseenFor(member) < leaseMs ? members.aheadBy(member) : undefined;
-      return aheadMs === undefined ? [] : [{ node, aheadMs }];
-    });
-  }
-
-  #nodeOf(
-    node: string,
-    { version, position, applied, behind, drains }: OwnStatus,
-    unseenMs: number,
-  ): FleetNode {
-    // By the clock of this node alone: a node that is cut off must not take the others for alive for ever.
-    const heard = { alive: unseenMs < this.#parts.leaseMs, seen: Math.floor(unseenMs / 1000) };
-    const differs = this.#agreement.differs(node);
-    return Object.freeze({ node, version, ...heard, position, applied, behind, drains, differs });
-  }
 }
 
 /** Changes nothing, and waits for what its request rests on. */
 const nothing: Transition = (snapshot) => unchanged(snapshot, []);
-
-function lagOf({ resource, since, problem }: Behind): FleetLag {
-  return problem === undefined
-    ? { resource, since }
-    : { resource, since, code: problem.code, detail: problem.detail };
-}

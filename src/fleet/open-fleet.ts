@@ -6,9 +6,9 @@ import { assertObject } from '../json/value.ts';
 import { disposeOfPorts } from '../runtime/assembly.ts';
 import { assertOptions, completeOptions } from '../runtime/options.ts';
 import type { FleetAdmin, OpenFleetOptions } from './fleet.ts';
-import { fingerprintOf, runningDifference } from './fingerprint.ts';
-import { guardStore, isNodeName } from './guarded-store.ts';
-import { beatMs, Members } from './members.ts';
+import { fingerprintOf, obstacleToJoining } from './fingerprint.ts';
+import { guardStore } from './guarded-store.ts';
+import { beatMs, isNodeName, Members } from './members.ts';
 import { RunningNode } from './node.ts';
 
 /**
@@ -35,19 +35,14 @@ export async function openFleet(options: OpenFleetOptions): Promise<FleetAdmin> 
     const deadlineMs = Math.min(limits.storeDeadlineMs, leaseMs / 2);
     const store = guardStore(options.store);
     const members = new Members({ store, node, clock, deadlineMs });
-    const wait = (): Promise<void> => clock.sleep(2 * beatMs);
-    if (await members.isTaken(wait))
-      throw new Error(
-        `Another process runs the node "${node}" of this fleet. Give each process a name of its own, or end the other one.`,
-      );
-    warnOfOwnListeners(options, complete.onError);
     const common = {
       sealer: options.sealer,
       hasher: complete.authenticate === undefined ? undefined : complete.hasher,
       deadline: { clock, deadlineMs: limits.hashDeadlineMs, instead: 'The node was not started.' },
     };
-    const difference = await runningDifference(common, members, wait);
-    if (difference !== undefined) throw new Error(difference);
+    const obstacle = await obstacleToJoining(node, common, members, () => clock.sleep(2 * beatMs));
+    if (obstacle !== undefined) throw new Error(obstacle);
+    warnOfOwnListeners(options, complete.onError);
     const parts = { store, complete, members, node, leaseMs, common };
     return await new RunningNode(parts, await fingerprintOf(common)).open();
   } catch (error) {

@@ -5,7 +5,6 @@
  * a time. Events that concern only this node, such as closed sessions, stay in memory.
  */
 import type { Outage } from '../runtime/host/outbox.ts';
-import { eventTable } from '../resources/index.ts';
 import { isConflict } from '../ports/port-error.ts';
 import type { Keeping, OpenedJournal } from '../runtime/journal/journal.ts';
 import type { Entries } from '../runtime/journal/entries.ts';
@@ -14,10 +13,11 @@ import {
   asError,
   NotKept,
   RecordQueue,
-  type Following,
+  type Afterwards,
   type RecordQueueOptions,
 } from '../runtime/journal/record-queue.ts';
 import type { JournalRecord } from '../runtime/journal/record.ts';
+import { isShared } from './shared-form.ts';
 import type { Call, OwnRecord, SharedLog, Work } from './shared-log.ts';
 
 /** The journal of a node. @internal */
@@ -41,24 +41,25 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
       },
     };
     const entry = this.#log.enter(keeping);
-    if (entry === undefined) return new Promise((resolve) => resolve(keeping.then(evolving)));
-    return 'json' in entry ? this.enter(entry, keeping) : this.#look(entry, keeping);
+    if (entry.kind === 'record') return this.enter(entry, keeping);
+    if (entry.kind === 'look') return this.#look(entry, keeping);
+    return new Promise((resolve) => resolve(keeping.then(evolving)));
   }
 
   /** Notes what only this gateway does, such as closing: it is in no log. */
   #noteOwn(record: JournalRecord): void {
     if (record.type !== 'settlement') return;
-    const events = record.events.filter(({ type }) => eventTable[type].scope === 'node');
+    const events = record.events.filter((event) => !isShared(event));
     this.#own.take({ ...record, events, revision: this.#log.snapshot.revision });
   }
 
   /** Stores an entry of the log. */
-  enter<T>(entry: OwnRecord, { use, then, onLate }: Following<T>): Promise<T> {
+  enter<T>(entry: OwnRecord, { use, then, onLate }: Afterwards<T>): Promise<T> {
     return this.put(entry, entry.json, { use, then, onLate, onDropped: entry.drop });
   }
 
   /** Looks whether others are in the way of something that is not stored. */
-  async #look<T>({ objection }: Pick<OwnRecord, 'objection'>, { then }: Following<T>): Promise<T> {
+  async #look<T>({ objection }: Pick<OwnRecord, 'objection'>, { then }: Afterwards<T>): Promise<T> {
     const outage = await this.readOn();
     if (outage !== undefined) throw new NotKept(false, outage);
     const error = objection();
@@ -91,8 +92,9 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
     const log = this.#log;
     const { reads } = log;
     return {
+      kind: 'call',
       call: (ask) => log.readOn(ask),
-      found: () => (log.reads > reads ? evolving : undefined),
+      isDone: () => log.reads > reads,
     };
   }
 
@@ -106,6 +108,7 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
     return new Promise((resolve, reject) => {
       let isDone = false;
       const work: Call = {
+        kind: 'call',
         call: async (ask) => {
           try {
             resolve(await call(ask));
@@ -116,7 +119,7 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
           }
           isDone = true;
         },
-        found: () => (isDone ? evolving : undefined),
+        isDone: () => isDone,
       };
       this.put(work, undefined, { use: 'result', then: () => undefined }).catch((error: unknown) => {
         reject(asError(error instanceof NotKept ? error.outage.error : error));

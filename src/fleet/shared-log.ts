@@ -1,25 +1,32 @@
 /**
  * The log that the nodes of a fleet share, as one node sees it: appends with a condition on the end, and reads what the
  * others have appended.
+ *
+ * The way of a record of this node: `keep` of `shared-journal.ts` calls `enter` here, which makes the stored form and
+ * the objection, and `put` queues the entry in `record-queue.ts`. The outbox of the queue calls `append` here until
+ * nothing is left. Each time, `isOver` looks at the entries first: `kept` if a read has found the record in the log,
+ * `refused` if there is an objection by now. The others go into one call, at the end of the log that this node has
+ * read. If another node has moved the end, the call is a conflict: this node reads on, and `append` comes again. A call
+ * that fails is made again at the same end. If the store had kept the records all the same, the store says so, or there
+ * is a conflict and the read finds them. `kept` folds the events and lets the command go on. `refused` first calls
+ * `drop`. If others have ended the command, `drop` calls `onChange`, and this gateway follows the fleet: that takes
+ * back what the gateway has done.
  */
-import { verbOf, type Change } from '../core/change.ts';
-import { linkKey, ownerOf, parseLink } from '../core/link.ts';
+import { linkKey } from '../core/link.ts';
 import type { FleetPlace } from '../core/decision.ts';
 import type { Json } from '../json/value.ts';
 import { isConflict, StoreLostError } from '../ports/port-error.ts';
-import type { LogStep, SharedStore } from '../ports/port.ts';
-import { eventTable, fieldsOf, namedResources, type AdminEvent } from '../resources/index.ts';
-import { modeLink, Overruled, type Basis } from '../runtime/journal/basis.ts';
+import type { Clock, LogStep, SharedStore } from '../ports/port.ts';
+import { Fenced, Overtaken, type Basis } from '../runtime/journal/basis.ts';
 import { isEmpty } from '../runtime/journal/journal-state.ts';
 import type { Keeping } from '../runtime/journal/journal.ts';
-import { markSent, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
+import { evolving, markSent, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
 import type { JournalRecord } from '../runtime/journal/record.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { fenced, Superseded } from './refusal.ts';
 import {
   endRecord,
   forgottenRecord,
-  headOf,
   lifeRecord,
   parseRecord,
   loadFleetState,
@@ -28,13 +35,25 @@ import {
   type SharedRecord,
   type Writing,
 } from './fleet-state.ts';
-import { foldAt, type Share } from './sharing.ts';
+import { Positions } from './positions.ts';
+import { identityOf, isChange, sharedForm } from './shared-form.ts';
+import { foldAt, type Align } from './aligning.ts';
+import { Touches } from './touches.ts';
 
-/** Why a record can no longer be stored: others were faster. `undefined` if the record can be stored. */
-type Objection = () => Overruled | undefined;
+/** Why a record can no longer be stored. `undefined` if the record can be stored. */
+type Objection = () => Overtaken | Fenced | undefined;
+
+/** How far a command without an end has come in the log. */
+interface Progress {
+  /** The part of its last intent. */
+  readonly part: number;
+  /** How many parts have settled. */
+  readonly settled: number;
+}
 
 /** A record of this node on its way into the log. @internal */
 export interface OwnRecord {
+  readonly kind: 'record';
   /** The stored form. */
   readonly json: Json;
   readonly objection: Objection;
@@ -48,10 +67,15 @@ export interface OwnRecord {
 
 /** Another call to the log. @internal */
 export interface Call {
+  readonly kind: 'call';
   readonly call: (ask: Ask) => Promise<void>;
-  /** Gives something once the call was made, or is no longer needed. */
-  readonly found: OwnRecord['found'];
+  /** Whether the call was made, or is no longer needed. */
+  readonly isDone: () => boolean;
 }
+
+/** What becomes of a record of the journal: it is stored, or others may be in its way, or neither. */
+type Entered =
+  OwnRecord | { readonly kind: 'look'; readonly objection: Objection } | { readonly kind: 'nothing' };
 
 /** What is on its way to the log. @internal */
 export type Work = OwnRecord | Call;
@@ -65,15 +89,15 @@ export interface SharedLogOptions {
   readonly given: Snapshot;
   readonly state: FleetState;
   readonly position: string;
-  /** Whether a command of this node is in flight in this process. */
-  readonly isInFlight: (command: string) => boolean;
-  /** Whether this process finds out the outcome of a command of an earlier life. */
-  readonly isRecovering: (command: string) => boolean;
-  readonly share: Share;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Whether this process performs a command of its node, or finds out the outcome of one of an earlier life. */
+  readonly performs: (command: string) => boolean;
+  readonly align: Align;
   /** Called when the end of the log has moved. */
   readonly onMove: () => void;
   /**
-   * Gets the resources that other nodes have changed, or whose command others have ended; `undefined` for all of them.
+   * Gets the resources that other nodes have changed, and those of a record that is dropped because others have ended
+   * its command; `undefined` for all resources.
    */
   readonly onChange: (links: readonly string[] | undefined) => void;
   /** Called once when a later process runs under the name of this node. */
@@ -85,13 +109,9 @@ export interface SharedLogOptions {
 /** What the journal enters into the log. */
 type Entering = Pick<Keeping<unknown>, 'record' | 'resources' | 'basis'>;
 
-/** How often a process reads on and tries again to begin in a busy log. */
+/** How often a process reads on and tries again to append its life to a busy log. */
 const mostTries = 1000;
 
-/** The number of positions that are kept: another node can be behind. */
-const mostPositions = 1000;
-
-/** A record of this node that is not stored yet. */
 interface Sent {
   readonly record: SharedRecord;
   fold: Fold | undefined;
@@ -101,24 +121,16 @@ interface Sent {
 export class SharedLog implements Log<Work> {
   readonly #options: SharedLogOptions;
   #state: FleetState;
-  #position: string;
+  readonly positions: Positions;
   /** The records of this node on their way, by identity. */
   readonly #sent = new Map<string, Sent>();
   /** The last part of which this process has made an intent, by command. */
   readonly #parts = new Map<string, number>();
-  /** Counts the records of the log. */
-  #moment = 0;
-  /** The moment of the last change of everything: the log was loaded again, or other parameters are secret. */
-  #allTouched = 0;
-  /** The moment of the last change of a resource, by the key of its link. */
-  readonly #touched = new Map<string, number>();
+  readonly #touches = new Touches();
   /** The place of the last change of a resource, by the key of its link. */
   readonly #places = new Map<string, FleetPlace>();
-  /** The record with which this process begins. */
-  #begins: SharedRecord & { type: 'life' };
-  /** The last positions that this node has read, each with its place in their order. */
-  readonly #order = new Map<string, number>();
-  #steps = 0;
+  /** The record of the life of this process. */
+  #ownLife: SharedRecord & { type: 'life' };
   #reads = 0;
   /** The end of the log at the last conflict. */
   #conflict = '';
@@ -127,9 +139,8 @@ export class SharedLog implements Log<Work> {
     const { state, position, writing } = options;
     this.#options = options;
     this.#state = state;
-    this.#position = position;
-    this.#order.set(position, 0);
-    this.#begins = lifeRecord(writing, 0, []);
+    this.positions = new Positions(position);
+    this.#ownLife = lifeRecord(writing, 0, []);
   }
 
   get snapshot(): Snapshot {
@@ -141,7 +152,7 @@ export class SharedLog implements Log<Work> {
   }
 
   get position(): string {
-    return this.#position;
+    return this.positions.end;
   }
 
   /** The number of calls so far that show what others have appended. */
@@ -150,25 +161,16 @@ export class SharedLog implements Log<Work> {
   }
 
   get moment(): number {
-    return this.#moment;
+    return this.#touches.moment;
   }
 
   /**
-   * Whether a position is that of a change, or behind it. No for a position that this node has not read yet, that is
-   * long gone, or that a set-back has taken back.
+   * Whether the log has lost the life of this process, because the store was set back or the node was forgotten, and
+   * does not get it again yet.
    */
-  isPast(change: string, position: string): boolean {
-    const [first, other] = [this.#order.get(change), this.#order.get(position)];
-    return first !== undefined && other !== undefined && other >= first;
-  }
-
-  /**
-   * Whether the log has lost the beginning of this process, because the store was set back or the node was forgotten,
-   * and does not get it again yet.
-   */
-  get isForgotten(): boolean {
+  get hasLostLife(): boolean {
     const { node, life } = this.#options.writing;
-    return this.#state.lifeOf(node)?.life !== life && !this.#sent.has(identityOf(this.#begins));
+    return this.#state.lifeOf(node)?.life !== life && !this.#sent.has(identityOf(this.#ownLife));
   }
 
   /**
@@ -181,32 +183,25 @@ export class SharedLog implements Log<Work> {
     );
   }
 
-  /** The place of the last change of a resource. */
   placeOf(link: string): FleetPlace | undefined {
     return this.#places.get(linkKey(link));
   }
 
-  /**
-   * Makes the entry of a record.
-   *
-   * @returns only the objection for a record that is not stored, but that others may be in the way of: the log is read
-   *   on first
-   */
-  enter({ record, resources, basis }: Entering): OwnRecord | Pick<OwnRecord, 'objection'> | undefined {
+  /** Makes the entry of a record. Before the objection of a `look` is asked for, the log is read on. */
+  enter({ record, resources, basis }: Entering): Entered {
     const shared = this.#sharedOf(record, resources);
     if (shared === undefined) {
       // What only this gateway does is in no log, so the log cannot show that its caller was deleted meanwhile.
       return basis === undefined || basis.links.length === 0
-        ? undefined
-        : { objection: this.#touching(basis) };
+        ? { kind: 'nothing' }
+        : { kind: 'look', objection: this.#touches.since(basis) };
     }
-    // Before the record counts as begun.
     const endedByOthers = this.#fencing(shared);
     this.#noteProgress(shared);
-    if (basis === undefined) return this.ownRecordOf(shared, endedByOthers);
-    if (record.type !== 'abandonment') return this.ownRecordOf(shared, this.#overtaking(shared, basis));
-    const touched = this.#touching(basis);
-    return this.ownRecordOf(shared, () => endedByOthers() ?? touched());
+    if (basis === undefined) return this.#ownRecordOf(shared, endedByOthers);
+    if (record.type !== 'abandonment') return this.#ownRecordOf(shared, this.#overtaking(shared, basis));
+    const touched = this.#touches.since(basis);
+    return this.#ownRecordOf(shared, () => endedByOthers() ?? touched());
   }
 
   /**
@@ -217,15 +212,15 @@ export class SharedLog implements Log<Work> {
     const record = this.#abandonmentOf(command);
     if (record === undefined) return undefined;
     const endedByOthers = this.#fencing(record);
-    return this.ownRecordOf(record, () => endedByOthers() ?? (isSilent() ? undefined : overtaken()));
+    return this.#ownRecordOf(record, () => endedByOthers() ?? (isSilent() ? undefined : new Overtaken()));
   }
 
-  /** Makes the entry of a record of this node. */
-  ownRecordOf(record: SharedRecord, objection: Objection = () => undefined): OwnRecord {
+  #ownRecordOf(record: SharedRecord, objection: Objection = () => undefined): OwnRecord {
     const sent: Sent = { record, fold: undefined };
     const identity = identityOf(record);
     this.#sent.set(identity, sent);
     return {
+      kind: 'record',
       json: record as unknown as Json,
       objection,
       found: () => sent.fold,
@@ -233,35 +228,36 @@ export class SharedLog implements Log<Work> {
       drop: () => {
         this.#sent.delete(identity);
         this.#parts.delete(record.command);
-        // What the gateway has done for a command that others have ended is taken back.
-        if (objection()?.answerTo !== undefined) this.#options.onChange(record.resources);
+        if (objection() instanceof Fenced) this.#options.onChange(record.resources);
       },
     };
   }
 
   /**
-   * Begins this process in the log: an earlier process of this node that still runs reads the record, and stops.
+   * Appends the life of this process: an earlier process of this node that still runs reads the record, and stops.
    *
    * @param isNew - whether the log is empty
    * @throws StoreConflictError if another node has begun the log, or has compacted it
    */
-  async begin(ask: Ask, isNew: boolean): Promise<void> {
-    const { store, writing, given } = this.#options;
+  async appendLife(ask: Ask, isNew: boolean): Promise<void> {
+    const { store, writing, given, clock } = this.#options;
     for (let tried = 0; ; tried += 1) {
-      this.#begins = lifeRecord(writing, this.#state.begun + 1, given.secretParameters ?? []);
+      // A set-back takes earlier numbers back, and not the time.
+      const number = Math.max(this.#state.lastLifeNumber + 1, clock.now());
+      this.#ownLife = lifeRecord(writing, number, given.secretParameters ?? []);
       try {
         if (!isNew) {
-          await this.#write([this.#begins], ask);
+          await this.#write([this.#ownLife], ask);
           return;
         }
-        this.#state.take(this.#begins);
+        this.#state.take(this.#ownLife);
         await this.#compact(ask);
         return;
       } catch (error) {
         // A busy fleet has moved on between the reading and the append.
         const steps =
           isConflict(error) && !isNew && tried < mostTries
-            ? await ask('read', () => store.read(this.#position))
+            ? await ask('read', () => store.read(this.position))
             : 'gone';
         if (steps === 'gone') throw error;
         this.#takeSteps(steps);
@@ -270,17 +266,17 @@ export class SharedLog implements Log<Work> {
     }
   }
 
-  /** The record with which this process begins, once more, for a log that has lost the record. */
-  beginning(): OwnRecord {
-    return this.ownRecordOf(this.#begins);
+  /** Makes the entry of the life of this process once more, for a log that has lost the life. */
+  lifeAgain(): OwnRecord {
+    return this.#ownRecordOf(this.#ownLife);
   }
 
   async append(queued: readonly Queued<Work>[], ask: Ask): Promise<void> {
     const left = queued.filter((each) => !isOver(each));
     const [first] = left;
     if (first === undefined) return;
-    if ('call' in first.record) return first.record.call(ask);
-    const entries = left.filter((each): each is Queued<OwnRecord> => !('call' in each.record));
+    if (first.record.kind === 'call') return first.record.call(ask);
+    const entries = left.filter((each): each is Queued<OwnRecord> => each.record.kind === 'record');
     try {
       const records = markSent(entries).map(({ json }) => json);
       await this.#append(records, ask);
@@ -299,8 +295,8 @@ export class SharedLog implements Log<Work> {
   async #append(records: readonly Json[], ask: Ask): Promise<void> {
     // No record of others is before these ones, or there is a conflict.
     this.#reads += 1;
-    const expectedPosition = this.#position;
-    this.#move(await ask('append', () => this.#appendAt(records, expectedPosition)));
+    const expectedPosition = this.position;
+    this.#moveTo(await ask('append', () => this.#appendAt(records, expectedPosition)));
   }
 
   /**
@@ -338,11 +334,11 @@ export class SharedLog implements Log<Work> {
 
   async #compact(ask: Ask): Promise<void> {
     const { store } = this.#options;
-    const [expectedPosition, state] = [this.#position, this.#state.toState()];
-    this.#move(await ask('compact', () => store.compact(state, { expectedPosition })));
+    const [expectedPosition, state] = [this.position, this.#state.toState()];
+    this.#moveTo(await ask('compact', () => store.compact(state, { expectedPosition })));
   }
 
-  /** Appends records that rest on nothing, and takes them. */
+  /** Appends records without an objection, and takes them. */
   async #write(records: readonly SharedRecord[], ask: Ask): Promise<void> {
     if (records.length === 0) return;
     await this.#append(records as unknown as readonly Json[], ask);
@@ -375,7 +371,7 @@ export class SharedLog implements Log<Work> {
   async readOn(ask: Ask): Promise<void> {
     this.#reads += 1;
     const { store, onChange } = this.#options;
-    const steps = await ask('read', () => store.read(this.#position));
+    const steps = await ask('read', () => store.read(this.position));
     if (steps === 'gone') return this.#load(ask);
     const links = this.#takeSteps(steps);
     this.#assertLatest();
@@ -388,11 +384,12 @@ export class SharedLog implements Log<Work> {
     for (const { records, position } of steps) {
       // All records of a step are read before one is taken: a step counts as a whole.
       const parsed = records.map(parseRecord);
-      this.#move(position);
+      this.#moveTo(position);
       for (const record of parsed) {
         const sent = this.#sent.get(identityOf(record));
         const fold = this.#take(record);
         if (sent !== undefined) sent.fold = fold;
+        // An abandonment changes nothing. The node of the command meets it at its own settlement, which is dropped.
         else if (isChange(record)) for (const link of record.resources) links.add(link);
       }
     }
@@ -427,9 +424,9 @@ export class SharedLog implements Log<Work> {
           'one begins the fleet again with its own configuration.',
       );
     this.#state = loadFleetState(stored, given);
-    this.#order.clear();
-    this.#move(position);
-    this.#touchAll();
+    this.positions.jumpTo(position);
+    this.#options.onMove();
+    this.#touches.touchAll();
     this.#places.clear();
     const goesOn = this.#state.goesOnFrom(before);
     this.#findEnded(before);
@@ -446,6 +443,7 @@ export class SharedLog implements Log<Work> {
   /**
    * Finds the records of this node that were kept, and were compacted before this node could read them. An append has a
    * condition on the end, and is kept as a whole: such a record came behind `before` and the records sent earlier.
+   * Harm without that: a change that the fleet has is appended twice, or answered as one that others have ended.
    *
    * @param before - the last state that this node has read; takes in what is found
    */
@@ -457,7 +455,7 @@ export class SharedLog implements Log<Work> {
       // The state may no longer show an earlier one: its command was forgotten.
       if (!this.#isStored(each.record)) continue;
       this.#sent.delete(identity);
-      each.fold = this.#foldAt(this.#placeOf(each.record));
+      each.fold = this.#foldAt(this.#hereFor(each.record));
     }
   }
 
@@ -474,12 +472,8 @@ export class SharedLog implements Log<Work> {
     return isEnd && this.#state.hasEnded(command);
   }
 
-  #move(position: string): void {
-    this.#position = position;
-    this.#steps += 1;
-    this.#order.set(position, this.#steps);
-    const [oldest] = this.#order.keys();
-    if (this.#order.size > mostPositions && oldest !== undefined) this.#order.delete(oldest);
+  #moveTo(position: string): void {
+    this.positions.moveTo(position);
     this.#options.onMove();
   }
 
@@ -492,34 +486,27 @@ export class SharedLog implements Log<Work> {
     this.#sent.delete(identityOf(record));
     this.#state.take(record);
     // What was plain text before may be secret now.
-    if (this.snapshot.secretParameters !== secretParameters) this.#touchAll();
-    const place = this.#placeOf(record);
+    if (this.snapshot.secretParameters !== secretParameters) this.#touches.touchAll();
+    const place = this.#hereFor(record);
     const links = isChange(record) ? record.resources : [];
     for (const link of links) this.#places.set(linkKey(link), place);
-    this.#moment += 1;
-    for (const link of links) this.#touched.set(linkKey(link), this.#moment);
+    this.#touches.touch(links);
     return this.#foldAt(place);
-  }
-
-  /** Every decision so far must be made again. */
-  #touchAll(): void {
-    this.#moment += 1;
-    this.#allTouched = this.#moment;
   }
 
   /** @throws Superseded if a later process runs under the name of this node */
   #assertLatest(): void {
     const { writing, onSuperseded } = this.#options;
     const last = this.#state.lifeOf(writing.node);
-    const isLater = last !== undefined && last.number >= this.#begins.number && last.life !== writing.life;
+    const isLater = last !== undefined && last.number >= this.#ownLife.number && last.life !== writing.life;
     if (!isLater) return;
     onSuperseded();
     throw new Superseded(writing.node);
   }
 
-  /** The place of a record that ends where the log ends now. */
-  #placeOf({ node }: SharedRecord): FleetPlace {
-    return Object.freeze({ position: this.#position, node });
+  /** The place of a record, if the log ends with it now. */
+  #hereFor({ node }: SharedRecord): FleetPlace {
+    return Object.freeze({ position: this.position, node });
   }
 
   /**
@@ -528,24 +515,16 @@ export class SharedLog implements Log<Work> {
    * @param place - where the log ended when this node met the record
    */
   #foldAt(place: FleetPlace): Fold {
-    return foldAt(this.#options.share, place);
+    return foldAt(this.#options.align, place);
   }
 
   /** The stored form of a record; `undefined` if no other node has to know. */
   #sharedOf(record: JournalRecord, resources: readonly string[]): SharedRecord | undefined {
     if (record.type === 'abandonment') return this.#abandonmentOf(record.command);
-    const links = linksIn(record) ?? resources;
-    const head = headOf(this.#options.writing, record.command, links.filter(isSharedLink));
-    if (record.type === 'intent') {
-      const events = sharedPart(record.events);
-      if (events.length === 0) return undefined;
-      const { part, of } = record;
-      return { ...head, ...actorOf(events), type: 'intent', part, of, events };
-    }
-    const { command, last } = record;
-    const events = sharedPart(record.events);
-    if (events.length === 0 && !this.#isKnown(command) && !this.#isSent(command)) return undefined;
-    return { ...head, ...actorOf(events), type: 'settlement', events, last };
+    const shared = sharedForm(record, resources, this.#options.writing);
+    if (shared.events.length > 0) return shared;
+    const { type, command } = record;
+    return type === 'settlement' && (this.#isKnown(command) || this.#isSent(command)) ? shared : undefined;
   }
 
   /** The record with which this node abandons a command: that of a silent node, or its own for an administrator. */
@@ -561,41 +540,60 @@ export class SharedLog implements Log<Work> {
 
   /** Looks whether what a decision rests on was changed since, or other nodes hold its resources. */
   #overtaking({ resources }: Pick<SharedRecord, 'resources'>, { since, links }: Basis): Objection {
-    const touched = this.#touching({ since, links: [...resources, ...links] });
-    return () => touched() ?? (this.holderOf(resources) === undefined ? undefined : overtaken());
+    const touched = this.#touches.since({ since, links: [...resources, ...links] });
+    return () => touched() ?? (this.holderOf(resources) === undefined ? undefined : new Overtaken());
   }
 
-  /** Looks whether what some links name was changed since. */
-  #touching({ since, links }: Basis): Objection {
-    const keys = links.map(linkKey);
-    return () => {
-      const isTouched = keys.some((key) => (this.#touched.get(key) ?? 0) > since);
-      return isTouched || this.#allTouched > since ? overtaken() : undefined;
-    };
-  }
-
-  /** Looks whether others have ended the command of a record that is no new decision. */
+  /** Looks whether the command of a record that is no new decision is over. Made before the record counts as begun. */
   #fencing(record: SharedRecord): Objection {
-    const { command } = record;
-    // A set-back can take away what a later part rests on, also before the record is made.
-    const [part, own] = [this.#partOf(command), this.#parts.get(command)];
-    const hasOwn = (now = this.#partOf(command)): boolean =>
-      own === undefined || now?.startsWith(`${String(own)} `) === true;
-    const isSame = (): boolean => this.#partOf(command) === part && hasOwn();
-    if (record.type === 'intent') return () => (isSame() ? undefined : ended());
-    // Nothing happened: that stays true if others have ended the command, and takes it off their list. What happened
-    // and was taken back is different: a set-back can lose the way back alone, and then the command is open there. If
-    // this node finds out later that a part was kept, that is no set-back.
-    if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined) {
-      const isThere = part === undefined || hasOwn(part) ? isSame : () => hasOwn();
-      return () =>
-        (own ?? 0) > 0 && this.#state.unsettled.isOpen(command) && !isThere() ? ended() : undefined;
-    }
+    const stands = this.#standing(record);
+    return () => (stands() ? undefined : new Fenced(fenced));
+  }
+
+  #standing(record: SharedRecord): () => boolean {
+    // Harm: the gateway is asked for a later part of a command that others have ended.
+    if (record.type === 'intent') return this.#unmoved(record.command);
+    const isRefused = record.type === 'settlement' && record.events.length === 0 && record.why === undefined;
+    return isRefused ? this.#refusalStanding(record.command) : this.#resultStanding(record.command);
+  }
+
+  /**
+   * An end without events says that nothing happened. That stays true if others have ended the command, and takes the
+   * command off their list. Harm: earlier parts were kept and taken back, a set-back has lost the way back alone, and
+   * the end hides that the command is open there.
+   */
+  #refusalStanding(command: string): () => boolean {
+    const [before, own = 0] = [this.#progressOf(command), this.#parts.get(command)];
+    if (own === 0) return () => true;
+    // A part whose answer got lost can still turn out to be kept: that is no set-back.
+    const isThere =
+      before === undefined || before.part === own
+        ? this.#unmoved(command)
+        : () => this.#progressOf(command)?.part === own;
+    return () => !this.#state.unsettled.isOpen(command) || isThere();
+  }
+
+  /** Harm: the fleet shows a change after others have ended its command, and may have used the resources since. */
+  #resultStanding(command: string): () => boolean {
+    const isUnmoved = this.#unmoved(command);
     return () => {
       const isIntended = [...this.#sent.values()].some(
         ({ record }) => record.type === 'intent' && record.command === command,
       );
-      return (this.#state.unsettled.isOpen(command) && isSame()) || isIntended ? undefined : ended();
+      return isIntended || (this.#state.unsettled.isOpen(command) && isUnmoved());
+    };
+  }
+
+  /**
+   * Looks whether a command is where it was in the log, at the last part of which this process has made an intent: a
+   * set-back can have taken away what a later part rests on, also before the record of that part is made.
+   */
+  #unmoved(command: string): () => boolean {
+    const [before, own] = [this.#progressOf(command), this.#parts.get(command)];
+    return () => {
+      const now = this.#progressOf(command);
+      const isSame = now?.part === before?.part && now?.settled === before?.settled;
+      return isSame && (own === undefined || now?.part === own);
     };
   }
 
@@ -605,10 +603,9 @@ export class SharedLog implements Log<Work> {
     if (record.type === 'settlement' && record.last) this.#parts.delete(record.command);
   }
 
-  /** How far a command without an end has come; `undefined` if the command is not open. */
-  #partOf(command: string): string | undefined {
+  #progressOf(command: string): Progress | undefined {
     const open = this.#openOf(command);
-    return open && `${String(open.intent.part)} ${String(open.settled)}`;
+    return open && { part: open.intent.part, settled: open.settled };
   }
 
   #openOf(command: string): SharedCommand | undefined {
@@ -620,99 +617,20 @@ export class SharedLog implements Log<Work> {
   }
 
   #isPerformed({ node, command }: SharedRecord): boolean {
-    const { writing, isInFlight, isRecovering } = this.#options;
-    return node === writing.node && (isInFlight(command) || isRecovering(command) || this.#isSent(command));
+    const { writing, performs } = this.#options;
+    return node === writing.node && (performs(command) || this.#isSent(command));
   }
-}
-
-/** Another node has changed or holds a resource that a decision rests on. */
-function overtaken(): Overruled {
-  return new Overruled('Another node was faster');
-}
-
-/** The other nodes have ended the command of a record. */
-function ended(): Overruled {
-  return new Overruled('Others have ended the command', fenced);
 }
 
 /** Answers what needs no call of the store any more. Returns whether that is so. */
 function isOver({ record, kept, refused }: Queued<Work>): boolean {
-  const fold = record.found();
-  const objection = 'call' in record ? undefined : record.objection();
+  if (record.kind === 'call') {
+    const isDone = record.isDone();
+    if (isDone) kept(evolving);
+    return isDone;
+  }
+  const [fold, objection] = [record.found(), record.objection()];
   if (fold !== undefined) kept(fold);
   else if (objection !== undefined) refused(objection);
   return fold !== undefined || objection !== undefined;
-}
-
-/** Whether the nodes share what a link names. The logs, sessions and connections are each node's own. */
-function isSharedLink(link: string): boolean {
-  return (
-    link === modeLink ||
-    namedResources.some(
-      ({ collection, adoption }) =>
-        // Resources that no document brings are one resource: their list.
-        link === `/${collection}` || (adoption !== undefined && parseLink(link, collection) !== undefined),
-    )
-  );
-}
-
-/**
- * The links that the record of a part of a command has: its command can have thousands of parts, and rest on thousands
- * of resources. `undefined` for the end of a command, which has all of them.
- */
-function linksIn(record: JournalRecord): readonly string[] | undefined {
-  if (record.type === 'intent') return record.resources;
-  if (record.type !== 'settlement' || record.last) return undefined;
-  const changed = record.events.flatMap((event) => {
-    // A listener is no resource of its own to the fleet: its service is. All users are one.
-    const owner = ownerOf(event.resource);
-    const list = changesList(event) || !isSharedLink(owner) ? [listOf(event.resource)] : [];
-    return [owner, ...list, ...linksAdded(event)];
-  });
-  return [...new Set(changed)];
-}
-
-/** The links of what a change begins to use: a deletion of that, decided before, would not know. */
-function linksAdded(event: AdminEvent): readonly string[] {
-  const { from = {}, to = {} } = event as Partial<Change>;
-  return Object.keys(fieldsOf(event)?.links ?? {}).flatMap((name) => {
-    const [before = [], after = []] = [from[name], to[name]] as readonly (readonly string[] | undefined)[];
-    return after.filter((link) => !before.includes(link));
-  });
-}
-
-/** Whether an event creates or deletes a configured resource. */
-function changesList(event: AdminEvent): boolean {
-  const verb = verbOf(event);
-  return verb === 'create' || verb === 'delete';
-}
-
-/** The link of the list in which a resource is. */
-function listOf(link: string): string {
-  return link.slice(0, link.lastIndexOf('/'));
-}
-
-/** Whether a record changes the configuration. */
-function isChange(record: SharedRecord): boolean {
-  return record.type === 'settlement' && record.events.length > 0;
-}
-
-function actorOf([first]: readonly AdminEvent[]): { readonly actor?: string } {
-  return first?.actor === undefined ? {} : { actor: first.actor };
-}
-
-/**
- * What tells a record from every other: a life ends a command with one content, and another life may end it otherwise.
- */
-function identityOf(record: SharedRecord): string {
-  const { type, life, command } = record;
-  const head = `${life} ${type} ${command}`;
-  if (type === 'intent') return `${head} ${String(record.part)}`;
-  if (type !== 'settlement') return head;
-  return `${head} ${String(record.last)} ${record.why ?? ''} ${String(record.events.length)}`;
-}
-
-/** The events that the other nodes share. */
-function sharedPart(events: readonly AdminEvent[]): readonly AdminEvent[] {
-  return events.filter(({ type }) => eventTable[type].scope !== 'node');
 }

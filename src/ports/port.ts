@@ -273,7 +273,7 @@ export interface ConfigurationStore {
 /**
  * A store that several gateway nodes have open at once: one log, in one order that all nodes see.
  *
- * Three promises differ from those of {@link ConfigurationStore}:
+ * Four promises differ from those of {@link ConfigurationStore}:
  *
  * - After any rejection, the store goes on. After a {@link StoreConflictError} the library reads, and appends again at
  *   the new end. After another rejection it makes the same call again, as with every store.

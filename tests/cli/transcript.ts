@@ -130,7 +130,7 @@ class Desk implements Player {
       .replaceAll(`${this.directory}/`, '@')
       .replaceAll(ownVersion, '$1VERSION')
       // No two sealings of one secret give one text, so neither do their contents.
-      .replaceAll(/\b[\w-]{22}(?=\.sample-\d)/g, 'CONTENT');
+      .replaceAll(/(?<![\w-])[\w-]{22}(?=\.sample-\d)/g, 'CONTENT');
     if (text === '') return [];
     const lines = text.split('\n').map((line) => line.trimEnd() || '~');
     return text.endsWith('\n') ? lines.slice(0, -1) : [...lines, '(no newline)'];

@@ -297,3 +297,20 @@ it('a store whose end and records do not fit together does not answer: told once
   await world.clock.advance(6000);
   expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe('200');
 });
+
+// A set-back also takes the numbers of lives back.
+it('the later of two processes of a node goes on, although the store was set back before it was opened', async () => {
+  const world = createWorld();
+  await world.open('b');
+  const restore = world.memory.backup();
+  for (const passing of ['c', 'd']) await (await world.open(passing)).admin.close();
+  const earlier = await world.open('a');
+  earlier.cut(true);
+  await world.clock.advance(1500);
+  restore();
+  const later = await world.clock.waitFor(world.open('a'));
+  earlier.cut(false);
+  await world.clock.advance(10_000);
+  expect(await earlier.admin.execute(limit(7))).toMatchObject({ problem: { code: 'closed' } });
+  expect(await later.admin.execute(limit(8))).toMatchObject({ outcome: 'accepted' });
+});

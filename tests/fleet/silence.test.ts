@@ -1,5 +1,5 @@
 /**
- * Silence: which nodes others take for dead, and which commands they end.
+ * Silence: which nodes are silent to others, and which commands they end.
  */
 import { describe, expect, it } from '@jest/globals';
 import type { SharedStore } from 'gateway-admin-core/fleet';
@@ -127,7 +127,7 @@ describe('a node that was silent for too long', () => {
 });
 
 describe('a node that was nearly silent for too long', () => {
-  it('is not taken for dead a second after an outage in which the observer could not read the log', async () => {
+  it('is not silent a second after an outage in which the observer could not read the log', async () => {
     const world = createWorld();
     const ofObserver = { log: false, announcements: false };
     const ofSilent = { log: false, announcements: false };

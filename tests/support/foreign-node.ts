@@ -9,7 +9,7 @@ import { altered } from './altered-store.ts';
 
 /** What a node says of itself. */
 export const said = {
-  ...{ beat: 1, boot: 'x', version: '1', format: 3, leaseMs: 3000, position: '1.x', applied: '1.x' },
+  ...{ beat: 1, life: 'x', version: '1', format: 3, leaseMs: 3000, position: '1.x', applied: '1.x' },
   ...{ behind: [], drains: [] },
 };
 

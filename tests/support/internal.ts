@@ -9,7 +9,7 @@ export type { Validator } from '../../src/core/content.ts';
 export type { Fields } from '../../src/core/field.ts';
 export { createTimeFormat } from '../../src/core/time.ts';
 export { loadFleetState } from '../../src/fleet/fleet-state.ts';
-export { shared } from '../../src/fleet/sharing.ts';
+export { aligned } from '../../src/fleet/aligning.ts';
 export type { EntryEvent } from '../../src/resources/history.ts';
 export {
   boundRoutes,

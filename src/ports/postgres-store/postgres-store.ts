@@ -65,7 +65,7 @@ export async function openPostgresStore(options: PostgresStoreOptions = {}): Pro
     await calls.close();
     throw error;
   }
-  // A dead connection for announcements must be found out before the other nodes take this one for dead.
+  // A dead connection for announcements must be found out before this one is silent to the other nodes.
   const brief = { ...servers, queryTimeoutMs: Math.min(queryTimeoutMs, announcementTimeoutMs) };
   const notes: PrimaryConnection = new PrimaryConnection(brief, {
     prepare: (query) => query(`listen "gateway_${cluster}"`),

@@ -63,6 +63,8 @@ export function perform(decision: EventsAndEffects<AdminEvent, Effect>, flight: 
   const { count, groups } = groupsIn(decision, present, telemetry?.idle);
   const finish: Work['finish'] = async (group, progress, waits) => {
     await flight.intend(group, progress, waits);
+    // A node of a fleet can stand still here for so long that the others end the command. Nothing looks at that before
+    // the gateway is asked, because a node can also stand still in the call. The settlement is fenced, and taken back.
     return performGroup(group, flight);
   };
   const work = { groups, finish, rest: stoppedAfterUnknown };
@@ -116,9 +118,9 @@ export async function settleGroups(
     done += 1;
     if (isFinal) revertible = undefined;
     else revertible?.push(...eventsOf(group));
-    const position: PartOrEnd = done === of ? { at: 'end' } : { at: 'group', done, of };
+    const which: PartOrEnd = done === of ? { at: 'end' } : { at: 'group', done, of };
     // A group that closes nothing needs no record, unless it ends the command.
-    if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), position)));
+    if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), which)));
   }
   return done < of ? end({ reason: rest, remaining: [] }) : { events };
 }

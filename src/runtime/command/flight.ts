@@ -10,7 +10,7 @@ import { closings, type AdminEvent, type Effect } from '../../resources/index.ts
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Ground } from '../ground.ts';
 import type { CommandSpan } from '../instrumentation/instruments.ts';
-import { Overruled, type Basis } from '../journal/basis.ts';
+import { Fenced, type Basis } from '../journal/basis.ts';
 import { endWithoutEvents, unavailableIn, type Journal } from '../journal/journal.ts';
 import type { Fold } from '../journal/log.ts';
 import { NotKept } from '../journal/record-queue.ts';
@@ -248,8 +248,7 @@ export class Flight {
         ...(waits ? { use: 'result', onLate } : { use: 'before' }),
       });
     } catch (error) {
-      if (error instanceof Overruled && error.answerTo !== undefined)
-        throw new NotJournaled(error.answerTo(command, this.#settled));
+      if (error instanceof Fenced) throw new NotJournaled(error.answerTo(command, this.#settled));
       if (!(error instanceof NotKept)) throw error;
       if (waits) throw new NotJournaled(resultLost(command, text));
       if (error.isPossible || done > 0) this.#withdraw();
@@ -264,25 +263,25 @@ export class Flight {
    * @returns the events as recorded
    * @throws NotJournaled if the journal does not keep the events in this life
    */
-  async settle(given: readonly AdminEvent[], position: PartOrEnd): Promise<readonly AdminEvent[]> {
-    const events = this.#recorded(given, position);
+  async settle(given: readonly AdminEvent[], which: PartOrEnd): Promise<readonly AdminEvent[]> {
+    const events = this.#recorded(given, which);
     const { journal, asksHost, basis } = this.#options;
     const { id, resources } = this.command;
     const { revision } = this.runtime.present();
-    const use = this.#useOf(events, position);
+    const use = this.#useOf(events, which);
     try {
       return await journal.keep({
-        record: { type: 'settlement', command: id, revision, events, last: position.at === 'end' },
+        record: { type: 'settlement', command: id, revision, events, last: which.at === 'end' },
         resources,
         ...(use === 'change' ? { basis } : {}),
         use,
         then: (fold) => this.#apply(events, fold),
         onLate: () =>
-          void this.answerUnknown(asksHost ? resultPending(id, doneText(position)) : changePending(id)),
+          void this.answerUnknown(asksHost ? resultPending(id, doneText(which)) : changePending(id)),
       });
     } catch (error) {
       const { foldUnkept } = this.runtime;
-      if (error instanceof Overruled && error.answerTo !== undefined) {
+      if (error instanceof Fenced) {
         const settled = [...this.#settled];
         this.#apply(events, foldUnkept);
         this.#withdraw();
@@ -293,7 +292,7 @@ export class Flight {
       // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does
       // not.
       if (asksHost) this.#apply(events, foldUnkept);
-      throw new NotJournaled(this.#unsettled(position, error));
+      throw new NotJournaled(this.#unsettled(which, error));
     }
   }
 
@@ -314,15 +313,15 @@ export class Flight {
   }
 
   /** What the record of a settlement is for. */
-  #useOf(events: readonly AdminEvent[], position: PartOrEnd): 'change' | 'upkeep' | 'result' {
+  #useOf(events: readonly AdminEvent[], which: PartOrEnd): 'change' | 'upkeep' | 'result' {
     if (!this.#options.asksHost) return 'change';
-    const isRefused = position.at === 'end' && position.refusal !== undefined && events.length === 0;
+    const isRefused = which.at === 'end' && which.refusal !== undefined && events.length === 0;
     return isRefused ? 'upkeep' : 'result';
   }
 
   /** The answer to a command whose settlement will not be journaled in this life. */
-  #unsettled(position: PartOrEnd, { isPossible, outage }: NotKept): Execution {
-    if (this.#options.asksHost) return resultLost(this.id, doneText(position));
+  #unsettled(which: PartOrEnd, { isPossible, outage }: NotKept): Execution {
+    if (this.#options.asksHost) return resultLost(this.id, doneText(which));
     return isPossible ? changeLost(this.id) : unavailableIn(outage);
   }
 
@@ -330,11 +329,11 @@ export class Flight {
    * Gives events the time of the settlement and the id of the command. Adds `command.failed` if the host refused after
    * the client got the answer that the outcome is unknown.
    */
-  #recorded(settled: readonly AdminEvent[], position: PartOrEnd): readonly AdminEvent[] {
+  #recorded(settled: readonly AdminEvent[], which: PartOrEnd): readonly AdminEvent[] {
     const stamp = { at: this.runtime.clock.now(), command: this.id };
     const events: AdminEvent[] = settled.map((event) => Object.freeze({ ...event, ...stamp }));
-    if (this.isUnknown && position.at === 'end' && position.refusal !== undefined)
-      events.push(failure(this.command, position.refusal, stamp));
+    if (this.isUnknown && which.at === 'end' && which.refusal !== undefined)
+      events.push(failure(this.command, which.refusal, stamp));
     return Object.freeze(events);
   }
 
@@ -381,9 +380,9 @@ function closingOf(
 }
 
 /** Says in a sentence how much of a command the host did, for a command whose settlement is not journaled. */
-function doneText(position: PartOrEnd): string {
-  if (position.at === 'end') return position.refusal ?? 'The gateway made the change.';
-  const { done, of, takingBack } = position;
+function doneText(which: PartOrEnd): string {
+  if (which.at === 'end') return which.refusal ?? 'The gateway made the change.';
+  const { done, of, takingBack } = which;
   const back = takingBack === undefined ? '' : ', and are being taken back';
   return `Only ${String(done)} of ${String(of)} parts are done${back}.`;
 }

@@ -8,7 +8,7 @@
  * This class and the writer call each other in this order: `wait` queues the command; at its turn, `decide` of the
  * writer decides it, and `begin` of the writer makes its flight, or `ended` the answer if nothing changes; `begin`
  * calls `hold`, which puts the flight into the table and starts its work. The work resolves the promise of the caller.
- * If others have overruled the decision, the work calls `putBack`, and the command is decided again.
+ * If others have overtaken the decision, the work calls `putBack`, and the command is decided again.
  */
 import type { Accepted } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';

@@ -26,7 +26,7 @@ import type { Ground } from '../ground.ts';
 import { ReportError } from '../host/host-error.ts';
 import { areEvents, type Intent, type OpenCommand } from '../journal/record.ts';
 import type { UnsettledCommands } from '../journal/unsettled.ts';
-import { Overruled } from '../journal/basis.ts';
+import { Fenced, Overtaken } from '../journal/basis.ts';
 import { unavailableIn } from '../journal/journal.ts';
 import { evolving } from '../journal/log.ts';
 import { NotKept } from '../journal/record-queue.ts';
@@ -271,8 +271,7 @@ export class Writer {
       await this.#ground.journal.keep({ record, resources, basis, use: 'before', then: () => undefined });
     } catch (error) {
       // If others have ended the command meanwhile, nothing holds its resources, as after an abandonment.
-      const isEnded = error instanceof Overruled && error.answerTo !== undefined;
-      if (!(error instanceof NotKept || isEnded)) throw error;
+      if (!(error instanceof NotKept || error instanceof Fenced)) throw error;
       // If the store may get the record, the command is abandoned: the record stands before those of later commands.
       if (error instanceof NotKept && !error.isPossible) return unavailableIn(error.outage);
     }
@@ -416,7 +415,7 @@ export class Writer {
         }
         resolve(execution);
       } catch (error) {
-        if (error instanceof Overruled && error.answerTo === undefined) this.#turns.putBack(waiting);
+        if (error instanceof Overtaken) this.#turns.putBack(waiting);
         // The caller got a 504 when the search began.
         else if (error instanceof SearchEnded) {
           span?.leftOpen(error.why);

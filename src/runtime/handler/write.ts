@@ -15,7 +15,7 @@ import { digestsFor, failureOf, transitionAt, validatorAt } from '../command/con
 import { nothingClosed, type Closed, type Refusal } from '../command/execution.ts';
 import type { Succeeded } from '../command/coordinator.ts';
 import type { CommandRequest } from '../command/turn.ts';
-import { callerLinks, Overruled } from '../journal/basis.ts';
+import { callerLinks, Overtaken } from '../journal/basis.ts';
 import { shareOfCaller } from '../password/share.ts';
 import { forbiddenTo } from './access.ts';
 import type { Arrival } from './arrival.ts';
@@ -44,7 +44,7 @@ export async function act(route: BoundAction, arrival: Arrival<Route>, running: 
       return await actNow(route, arrival, running);
     } catch (error) {
       // Others have changed the users: the caller is checked again.
-      if (!(error instanceof Overruled)) throw error;
+      if (!(error instanceof Overtaken)) throw error;
     }
   }
 }

@@ -18,16 +18,22 @@ export interface Basis {
   readonly links: readonly string[];
 }
 
-/** A record cannot be stored, because others have changed what it rests on. @internal */
-export class Overruled extends Error {
-  /**
-   * Gives the answer to the command, of which some events have settled. Left out if the command must be decided again.
-   */
-  readonly answerTo: ((commandId: string, settled: readonly AdminEvent[]) => Execution) | undefined;
+/** Others have changed what a record rests on before it was stored: the command is decided again. @internal */
+export class Overtaken extends Error {
+  constructor() {
+    super('Another node was faster');
+    this.name = 'Overtaken';
+  }
+}
 
-  constructor(reason: string, answerTo?: Overruled['answerTo']) {
-    super(reason);
-    this.name = 'Overruled';
+/** The command of a record is over: others have ended it, or a set-back of the store has lost it. @internal */
+export class Fenced extends Error {
+  /** Gives the answer to the command, of which some events have settled. */
+  readonly answerTo: (commandId: string, settled: readonly AdminEvent[]) => Execution;
+
+  constructor(answerTo: Fenced['answerTo']) {
+    super('Others have ended the command');
+    this.name = 'Fenced';
     this.answerTo = answerTo;
   }
 }

@@ -9,11 +9,11 @@ import { foldKnown } from '../../resources/index.ts';
 import type { Entries } from './entries.ts';
 import { evolving, LogEnded, type Fold } from './log.ts';
 import type { Basis } from './basis.ts';
-import { RecordQueue, type Following } from './record-queue.ts';
+import { RecordQueue, type Afterwards } from './record-queue.ts';
 import type { JournalRecord } from './record.ts';
 
 /** A record, with its use. @internal */
-export interface Keeping<T> extends Following<T> {
+export interface Keeping<T> extends Afterwards<T> {
   readonly record: JournalRecord;
   /** The links of the resources that the record is about. */
   readonly resources: readonly string[];
@@ -40,7 +40,7 @@ export interface Journal {
   /**
    * Stores a record.
    *
-   * @returns the result of `then`; rejects with `NotKept`, with `Overruled`, or with the error that `then` throws
+   * @returns the result of `then`; rejects with `NotKept`, `Overtaken`, `Fenced`, or the error that `then` throws
    */
   keep<T>(keeping: Keeping<T>): Promise<T>;
   /** See {@link RecordQueue}. */

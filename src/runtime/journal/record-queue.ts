@@ -36,7 +36,7 @@ const uses = {
 } as const satisfies Record<string, Handling>;
 
 /** What follows once a record is stored. @internal */
-export interface Following<T> {
+export interface Afterwards<T> {
   readonly use: RecordUse;
   /** Called when the record is stored, before `then` of the next record. */
   readonly then: (fold: Fold) => T;
@@ -146,8 +146,8 @@ export class RecordQueue<R> {
    * @returns the result of `then`; rejects with {@link NotKept}, with the error for which the log does not take the
    *   record, or with the error that `then` throws
    */
-  put<T>(record: R, json: Json | undefined, following: Following<T>): Promise<T> {
-    const { use, then, onLate = () => undefined, onDropped = () => undefined } = following;
+  put<T>(record: R, json: Json | undefined, afterwards: Afterwards<T>): Promise<T> {
+    const { use, then, onLate = () => undefined, onDropped = () => undefined } = afterwards;
     return new Promise((resolve, reject) => {
       const pending: Pending<R> = {
         record,

@@ -313,7 +313,7 @@ describe('a PostgreSQL store behind a wire that breaks', () => {
 });
 
 describe('a PostgreSQL store on connections that die silently', () => {
-  it('announces its node again before the others take the node for dead', async () => {
+  it('announces its node again before the node is silent to the others', async () => {
     // A dead wire breaks before the store waits for its calls at the end.
     await using wire = await BreakingWire.to(server.port);
     const lease = { queryTimeoutMs: 8000 };

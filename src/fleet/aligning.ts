@@ -1,14 +1,15 @@
 /**
- * Sharing: what a node shows as the whole fleet has it, however its gateway has come there. The definitions of
+ * Aligning: what a node shows as the whole fleet has it, however its gateway has come there. The definitions of
  * resources are equal once the gateway has followed. Which command has made them, the order of collections, and since
  * when and by whom the interface is read-only, are what the log says. The order of listeners is each node's own.
  */
 import type { FleetPlace } from '../core/decision.ts';
 import { sameJson, type Json } from '../json/value.ts';
-import { eventTable, evolve, type AdminEvent } from '../resources/index.ts';
+import { evolve, type AdminEvent } from '../resources/index.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { Fold } from '../runtime/journal/log.ts';
 import { birthsOf, inOrderOf, linkOf } from '../snapshot/state.ts';
+import { isShared } from './shared-form.ts';
 
 /**
  * Gives the snapshot of a node what the fleet has now, at a revision of the node. The links are those of the resources
@@ -16,7 +17,7 @@ import { birthsOf, inOrderOf, linkOf } from '../snapshot/state.ts';
  *
  * @internal
  */
-export type Share = (own: Snapshot, revision: number, links: readonly string[]) => Snapshot;
+export type Align = (own: Snapshot, revision: number, links: readonly string[]) => Snapshot;
 
 /**
  * Folds events over the snapshot of a node, and gives the events that the nodes share their place in the log.
@@ -24,23 +25,17 @@ export type Share = (own: Snapshot, revision: number, links: readonly string[]) 
  * @param place - left out if the log does not have the events
  * @internal
  */
-export function foldAt(share: Share, place?: FleetPlace): Fold {
+export function foldAt(align: Align, place?: FleetPlace): Fold {
   return (before, recorded) => {
     const events = place === undefined ? recorded : placed(recorded, place);
     const folded = evolve(before, events);
-    const links = events.filter(({ type }) => isShared(type)).map(({ resource }) => resource);
-    return { next: share(folded, folded.revision, links), events };
+    const links = events.filter(isShared).map(({ resource }) => resource);
+    return { next: align(folded, folded.revision, links), events };
   };
 }
 
 function placed(events: readonly AdminEvent[], fleet: FleetPlace): readonly AdminEvent[] {
-  return Object.freeze(
-    events.map((event) => (isShared(event.type) ? Object.freeze({ ...event, fleet }) : event)),
-  );
-}
-
-function isShared(type: AdminEvent['type']): boolean {
-  return eventTable[type].scope !== 'node';
+  return Object.freeze(events.map((event) => (isShared(event) ? Object.freeze({ ...event, fleet }) : event)));
 }
 
 /**
@@ -52,7 +47,12 @@ function isShared(type: AdminEvent['type']): boolean {
  * @returns the same object if nothing changes
  * @internal
  */
-export function shared(own: Snapshot, fleet: Snapshot, revision: number, links: readonly string[]): Snapshot {
+export function aligned(
+  own: Snapshot,
+  fleet: Snapshot,
+  revision: number,
+  links: readonly string[],
+): Snapshot {
   const ordered = inOrderOf(own, fleet, revision);
   const mode = modeOf(own.interface, fleet.interface);
   const births = linksOfThings(links, own).reduce(

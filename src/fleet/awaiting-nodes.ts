@@ -1,5 +1,5 @@
 /**
- * Settling: after a change of this node, waits until the other nodes have followed.
+ * Awaiting nodes: after a change of this node, waits until the other nodes have followed.
  */
 import { isWithin } from '../core/link.ts';
 import { assertObject } from '../json/value.ts';
@@ -9,8 +9,8 @@ import type { Succeeded } from '../runtime/command/coordinator.ts';
 import type { FleetExecuteOptions, FleetOutcome } from './fleet.ts';
 import { announcementMs, type Member, type Members } from './members.ts';
 
-/** What {@link settle} needs of this node. */
-interface SettlingNode {
+/** What {@link awaitNodes} needs of this node. */
+interface AwaitingNode {
   readonly clock: Clock;
   readonly members: Members;
   readonly node: string;
@@ -24,7 +24,7 @@ interface SettlingNode {
 }
 
 /** How long to wait for the other nodes. @internal */
-export interface SettleOptions {
+export interface Awaiting {
   /** The longest wait, in milliseconds. */
   readonly waitMs: number;
   /** Ends the wait. */
@@ -38,10 +38,10 @@ export function positionOf(execution: Succeeded): string | undefined {
 }
 
 /** Waits until each living node has followed a change, or has said why it cannot, or the time is over. @internal */
-export async function settle(
+export async function awaitNodes(
   execution: Succeeded,
-  { waitMs, signal }: SettleOptions,
-  { clock, closed, announce, ...around }: SettlingNode,
+  { waitMs, signal }: Awaiting,
+  { clock, closed, announce, ...around }: AwaitingNode,
 ): Promise<readonly FleetOutcome[]> {
   const links =
     execution.outcome === 'accepted' ? execution.events.map(({ resource }) => resource) : undefined;
@@ -51,7 +51,7 @@ export async function settle(
     );
   const isAwaited = (): boolean =>
     outcomes().some(
-      ({ node, outcome }) => outcome === 'waiting' && around.members.silenceOf(node) < around.leaseMs,
+      ({ node, outcome }) => outcome === 'waiting' && around.members.countedSilence(node) < around.leaseMs,
     );
   const over = new AbortController();
   const end = (): void => {

@@ -13,7 +13,7 @@ import {
 } from 'gateway-admin-core';
 
 import { expectAccepted, expectDecision } from '../support/expect-decision.ts';
-import { followUsers, shared } from '../support/internal.ts';
+import { followUsers, aligned } from '../support/internal.ts';
 
 const server = (name: string, port = 1) => ({ name, address: '10.0.0.1', port, protocol: 'pg' });
 const withServers = (...servers: GatewayDocument['servers'] & object): Snapshot =>
@@ -26,11 +26,11 @@ const namesIn = ({ servers }: Snapshot): readonly string[] => Array.from(servers
 describe('a node has', () => {
   it('lists in the order of the fleet if both have the same resources, changed at a revision', () => {
     const own = withServers(server('a'), server('b', 2));
-    const ordered = shared(own, withServers(server('b'), server('a')), 9, []);
+    const ordered = aligned(own, withServers(server('b'), server('a')), 9, []);
     expect([namesIn(ordered), ordered.servers.revision, ordered.revision]).toEqual([['b', 'a'], 9, 9]);
     expect(ordered.servers.find('b')).toBe(own.servers.find('b'));
-    expect(shared(own, withServers(server('b'), server('c')), 9, [])).toBe(own);
-    expect(shared(own, withServers(server('a'), server('b')), 9, [])).toBe(own);
+    expect(aligned(own, withServers(server('b'), server('c')), 9, [])).toBe(own);
+    expect(aligned(own, withServers(server('a'), server('b')), 9, [])).toBe(own);
   });
 
   it('the births of the fleet for what it has followed, and for nothing else', () => {
@@ -43,9 +43,9 @@ describe('a node has', () => {
         })) as unknown as Parameters<typeof evolve>[1],
       );
     const [own, fleet] = [born('n-1'), born('f-1')];
-    const next = shared(own, fleet, 9, ['/servers/A']);
+    const next = aligned(own, fleet, 9, ['/servers/A']);
     expect([next.births.of('/servers/a'), next.births.of('/servers/b')]).toEqual(['f-1', 'n-1']);
-    const gone = shared(own, createSnapshot({}), 9, ['/servers/b']);
+    const gone = aligned(own, createSnapshot({}), 9, ['/servers/b']);
     expect(gone.births.toJSON()).toEqual({ '/servers/a': 'n-1' });
   });
 
@@ -57,8 +57,8 @@ describe('a node has', () => {
         }).next,
     );
     if (here === undefined || there === undefined) throw new Error('There are two');
-    expect(shared(here, there, 9, []).interface).toEqual(there.interface);
-    expect(shared(createSnapshot({}), there, 9, []).interface).toEqual(createSnapshot({}).interface);
+    expect(aligned(here, there, 9, []).interface).toEqual(there.interface);
+    expect(aligned(createSnapshot({}), there, 9, []).interface).toEqual(createSnapshot({}).interface);
   });
 });
 

@@ -84,8 +84,8 @@ export function Drawer({ link }: { readonly link: string }) {
         </h2>
         <span class="soft">{[text.one(collection), router ?? module].filter(Boolean).join(', ')}</span>
         <Copy value={location.href} label={text.copy.link} what="" />
-        <button class="close" aria-label={text.drawer.close} onClick={() => page.go({ open: '' })}>
-          ×
+        <button class="close" onClick={() => page.go({ open: '' })}>
+          <span class="hidden">{text.drawer.close}</span>
         </button>
       </div>
       {read.state === 'reading' && <p class="soft">{text.drawer.loading}</p>}

@@ -21,9 +21,14 @@ interface Props {
   readonly fault?: string | undefined;
   /** What the value was before it was edited; left out if it was not. */
   readonly was?: string | undefined;
+  /** Whether a person has used the field last. */
+  readonly isAsked?: boolean;
+  /** Called when a person begins to use the field. */
+  readonly ask?: () => void;
 }
 
-export function InputField({ form, input, value, change, isDisabled, fault, was }: Props) {
+export function InputField({ form, input, value, change, isDisabled, fault, ...edit }: Props) {
+  const { was, isAsked = false, ask } = edit;
   const { name, label, type, hint } = input;
   const id = `${form}-${name}`;
   const notes = [hint === undefined ? '' : `${id}-hint`, fault === undefined ? '' : `${id}-fault`];
@@ -35,7 +40,10 @@ export function InputField({ form, input, value, change, isDisabled, fault, was 
     'aria-invalid': fault !== undefined,
   };
   return (
-    <div class={`field is-${type} ${was === undefined ? '' : 'edited'}`}>
+    <div
+      class={`field is-${type} ${was === undefined ? '' : 'edited'} ${isAsked ? 'asked' : ''}`}
+      onFocusIn={ask}
+    >
       {type === 'links' ? <span id={`${id}-label`}>{label}</span> : <label for={id}>{label}</label>}
       <Control input={input} value={value} change={change} shared={shared} />
       {was !== undefined && <p class="soft was">{was}</p>}

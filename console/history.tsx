@@ -277,9 +277,9 @@ function Entries({ entries, isPart }: EntriesProps) {
           return [
             isNew && (
               <tr key={own} class="day">
-                <th scope="rowgroup" colSpan={5}>
+                <td colSpan={5}>
                   {own}
-                </th>
+                </td>
               </tr>
             ),
             <EntryRow key={entry.id} entry={entry} entries={entries} isPart={isPart} />,

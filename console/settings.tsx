@@ -98,6 +98,28 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
   return (
     <form class="settings" ref={form} onSubmit={(event) => void plan(event)}>
       {isOld && patch.length > 0 && <ChangedMeanwhile take={take} />}
+      <Fields fields={fields} edits={edits} before={before} typed={typed} faults={faults} change={setTyped} />
+      {faults[''] !== undefined && <p class="bad">{faults['']}</p>}
+      {edits.length > 0 && <Edits edits={edits} isPlannable={patch.length > 0} take={take} />}
+    </form>
+  );
+}
+
+interface FieldsProps {
+  readonly fields: readonly Field[];
+  readonly edits: readonly Field[];
+  readonly before: Typed;
+  readonly typed: Typed;
+  readonly faults: Typed;
+  readonly change: (typed: Typed) => void;
+}
+
+/** The fields. The one that was used last shows its meaning: what leaves it does not move what is pressed. */
+function Fields({ fields, edits, before, typed, faults, change }: FieldsProps) {
+  const page = usePage();
+  const [asked, setAsked] = useState('');
+  return (
+    <>
       {fields.map((field) => (
         <InputField
           key={field.name}
@@ -105,17 +127,17 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
           input={field.input}
           value={typed[field.name] ?? ''}
           fault={faults[field.name]}
+          isAsked={field.name === asked}
+          ask={() => setAsked(field.name)}
           was={
             field.isSecret === true || !edits.includes(field)
               ? undefined
               : text.drawer.was(shownText(page, field, before[field.name]))
           }
-          change={(value) => setTyped({ ...typed, [field.name]: value })}
+          change={(value) => change({ ...typed, [field.name]: value })}
         />
       ))}
-      {faults[''] !== undefined && <p class="bad">{faults['']}</p>}
-      {edits.length > 0 && <Edits edits={edits} isPlannable={patch.length > 0} take={take} />}
-    </form>
+    </>
   );
 }
 

@@ -228,7 +228,7 @@ describe('gateway-admin, while the interface is away,', () => {
       isAway = false;
       for (const printed of [followed, watched])
         await until('the stream is back', () => printed().includes('The events come again.'));
-      await until('the event is printed', () => followed().includes('service.stopped'));
+      await until('the event is printed', () => followed().includes('ada stopped My Service'));
       await until('the change is shown', () => /My Service +stopped/.test(watched()));
       for (const printed of [followed, watched]) {
         expect(printed()).toContain('The stream of events has broken, and is tried again. ');

@@ -39,7 +39,7 @@ const walk: Walk = {
       .getByRole('link', { name: /^Sales/ })
       .first()
       .click();
-    await page.getByText('Sales Listener').waitFor();
+    await page.getByRole('rowheader', { name: 'Sales Listener' }).waitFor();
     await page.locator('.acts summary').click();
     await page.locator('.drawer .all > summary').click();
   },
@@ -59,7 +59,11 @@ const walk: Walk = {
     await page.locator('dialog .primary').click();
     await page.locator('.outcome').waitFor();
     await button(page, 'Close the drawer').click();
-    await page.getByRole('complementary', { name: 'Latest' }).getByText('was stopped').waitFor();
+    await page
+      .getByRole('complementary', { name: 'Latest' })
+      .getByText('You stopped Sales')
+      .first()
+      .waitFor();
     await page
       .getByRole('complementary', { name: 'Latest' })
       .getByText('is down: connection refused')
@@ -86,7 +90,7 @@ const walk: Walk = {
   },
   'the history': async (page) => {
     await page.keyboard.press('Escape');
-    await button(page, 'History').click();
+    await button(page, 'History').first().click();
     await page.locator('.view .log tbody tr').last().waitFor();
     await page.locator('.log summary').first().click();
   },
@@ -155,7 +159,7 @@ function tooWide(page: Page): Promise<readonly string[]> {
         const isPage = element === document.documentElement || element === document.body;
         const isPlace = isPage || getComputedStyle(element).overflowX !== 'visible';
         const isMeant = element.matches(
-          'th *, td, .chips, .hidden, .session *, .session-head *, input, textarea',
+          'th *, td, td .link, .chips, .hidden, .session *, .session-head *, input, textarea',
         );
         return isPlace && !isMeant && element.scrollWidth > element.clientWidth;
       })
@@ -237,7 +241,7 @@ describe('the layout of the console, in a real browser', () => {
     const { origin } = await serveConsole();
     await page.setViewportSize({ width: 375, height: 700 });
     await page.goto(`${origin}/console#sessions?user=nobody`);
-    const none = page.getByText('0 sessions', { exact: true });
+    const none = page.getByRole('heading', { name: /^0 sessions/ });
     await none.waitFor();
     expect((await edges(none)).bottom).toBeLessThan((await size(page)).height);
   });
@@ -248,8 +252,12 @@ describe('the layout of the console, in a real browser', () => {
       const { origin, admin } = await serveConsole();
       await createClient(sendTo(admin)).servers.drain('db-1', { timeout: 600, then: 'close' });
       await page.goto(`${origin}/console#?open=/services/Sales`);
+      await page.locator('.drawer .all > summary').click();
       await page.locator('.drawer dd').filter({ hasText: 'db-1, db-2' }).waitFor();
-      const drained = page.getByRole('cell').filter({ hasText: 'drained' });
+      const drained = page
+        .getByRole('region', { name: 'Servers' })
+        .getByRole('cell')
+        .filter({ hasText: 'drained' });
       expect(await drained.innerText()).toBe('master, running, drained: nothing left');
     },
   );

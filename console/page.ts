@@ -72,8 +72,7 @@ function createPage(address: string, logInAddress: string): Page {
   const client = createStore<Client | undefined>(undefined);
   const asked = createStore<Act | undefined>(undefined);
   const outcomes = createStore<readonly Outcome[]>([]);
-  const hasOwnLogIn = createStore(false);
-  const keys = createStore(false);
+  const [hasOwnLogIn, keys] = [createStore(false), createStore(false)];
   let watching: Watch | undefined;
   let wanted: WantedSessions | undefined;
   const chooseZone = (): void => setZone(zones[place.get().zone]);
@@ -85,6 +84,7 @@ function createPage(address: string, logInAddress: string): Page {
 
   place.follow(chooseZone);
   addEventListener('popstate', () => place.set(parsePlace(location.hash)));
+
   return {
     ...{ model, place, client, asked, outcomes, keys, hasOwnLogIn, logInAddress },
     go: (change, how = 'push') => {

@@ -55,7 +55,12 @@ async function visit(page: Page, address: string): Promise<readonly string[]> {
   await page.goto(`${address}#?open=/services/Sales`);
   await Promise.all(lists);
   await page.getByText('live', { exact: true }).waitFor();
-  await page.getByRole('region', { name: 'service Sales' }).getByText('Sales Listener').waitFor();
+  await page
+    .getByRole('region', { name: 'service Sales' })
+    .getByRole('rowheader', { name: 'Sales Listener' })
+    .waitFor();
+  await page.getByRole('region', { name: 'Sessions by server' }).waitFor();
+  await page.locator('.drawer .history').getByText('None.', { exact: true }).waitFor();
   const services = page.getByRole('region', { name: 'Services' }).locator('tbody tr');
   await services.nth(3).waitFor();
   expect(await services.count()).toBe(shownDocument.services?.length);
@@ -79,7 +84,7 @@ function askedOf(consolePath: string, adminPath: string): readonly string[] {
     ),
     `${adminPath}/`,
     ...['alerts', 'commands', 'events', 'filters', 'fleet', 'monitors', 'servers', 'services', 'users'],
-    ...['gateway', 'services/Sales', 'services/Sales/listeners'],
+    ...['gateway', 'sessions', 'history', 'services/Sales', 'services/Sales/listeners'],
   ]
     .map((path) => `200 ${path.startsWith('/') ? path : `${adminPath}/${path}`}`)
     .sort();

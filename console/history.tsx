@@ -277,9 +277,7 @@ function Entries({ entries, isPart }: EntriesProps) {
           return [
             isNew && (
               <tr key={own} class="day">
-                <td colSpan={5}>
-                  {own}
-                </td>
+                <td colSpan={5}>{own}</td>
               </tr>
             ),
             <EntryRow key={entry.id} entry={entry} entries={entries} isPart={isPart} />,

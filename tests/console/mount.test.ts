@@ -55,7 +55,12 @@ async function visit(page: Page, address: string): Promise<readonly string[]> {
   await page.goto(`${address}#?open=/services/Sales`);
   await Promise.all(lists);
   await page.getByText('live', { exact: true }).waitFor();
-  await page.getByRole('region', { name: 'service Sales' }).getByText('Sales Listener').waitFor();
+  await page
+    .getByRole('region', { name: 'service Sales' })
+    .getByRole('rowheader', { name: 'Sales Listener' })
+    .waitFor();
+  await page.getByRole('region', { name: 'Sessions by server' }).waitFor();
+  await page.locator('.drawer .history').getByText('None.', { exact: true }).waitFor();
   const services = page.getByRole('region', { name: 'Services' }).locator('tbody tr');
   await services.nth(3).waitFor();
   expect(await services.count()).toBe(shownDocument.services?.length);
@@ -79,7 +84,7 @@ function askedOf(consolePath: string, adminPath: string): readonly string[] {
     ),
     `${adminPath}/`,
     ...['alerts', 'commands', 'events', 'filters', 'fleet', 'monitors', 'servers', 'services', 'users'],
-    ...['gateway', 'services/Sales', 'services/Sales/listeners'],
+    ...['gateway', 'sessions', 'history', 'services/Sales', 'services/Sales/listeners'],
   ]
     .map((path) => `200 ${path.startsWith('/') ? path : `${adminPath}/${path}`}`)
     .sort();
@@ -145,7 +150,7 @@ describe('the address of the console, in a real browser', () => {
     await drawer(page).getByLabel('max_connection', { exact: true }).waitFor();
     expect(fragment(page)).toBe('#?open=/services/Sales');
     await button(page, 'Sessions').click();
-    await page.getByLabel('Service', { exact: true }).selectOption('Reports');
+    await page.getByRole('combobox', { name: 'Service' }).selectOption('Reports');
     await page.getByText('10 sessions', { exact: false }).first().waitFor();
     await page.getByLabel('Idle longer than').fill('20');
     await page.keyboard.press('Enter');
@@ -164,7 +169,7 @@ describe('the address of the console, in a real browser', () => {
     await other.goto(page.url());
     await other.getByRole('heading', { name: /^4 sessions/ }).waitFor();
     await button(other, 'Close 2 chosen sessions').waitFor();
-    expect(await other.getByRole('checkbox', { checked: true }).count()).toBe(2);
+    expect(await other.locator('.session input:checked').count()).toBe(2);
     expect(await other.getByLabel('Idle longer than').inputValue()).toBe('20 s');
     await other.getByLabel('max_connection', { exact: true }).waitFor();
     await other.getByLabel('Idle longer than').fill('7');
@@ -207,7 +212,7 @@ describe('the address of the console, in a real browser', () => {
     await page.getByLabel('Name').fill('ada');
     await page.getByLabel('Password').fill(password);
     await button(page, 'Log in').click();
-    await drawer(page).getByText('None.').first().waitFor();
+    await drawer(page).getByText('None.', { exact: true }).first().waitFor();
     await page.getByText('2 of 4').waitFor();
     expect(await page.getByLabel('Find').inputValue()).toBe('sales');
     expect(fragment(page)).toBe(place);
@@ -217,7 +222,7 @@ describe('the address of the console, in a real browser', () => {
     const { origin } = await serveConsole();
     await openWhole(page, origin);
     await button(page, 'Sales').first().click();
-    await drawer(page).getByText('None.').first().waitFor();
+    await drawer(page).getByText('None.', { exact: true }).first().waitFor();
     await button(page, '10 sessions, Reports').click();
     await page.getByRole('heading', { name: /^10 sessions/ }).waitFor();
     await button(page, 'All sessions').click();
@@ -225,14 +230,14 @@ describe('the address of the console, in a real browser', () => {
 
     await page.goBack();
     await page.getByRole('heading', { name: /^10 sessions/ }).waitFor();
-    expect(await page.getByLabel('Service', { exact: true }).inputValue()).toBe('Reports');
+    expect(await page.getByRole('combobox', { name: 'Service' }).inputValue()).toBe('Reports');
     await page.goBack();
-    await drawer(page).getByText('None.').first().waitFor();
+    await drawer(page).getByText('None.', { exact: true }).first().waitFor();
     await page.goBack();
     await page.getByRole('complementary', { name: 'Latest' }).waitFor();
     expect(fragment(page)).toBe('');
     await page.goForward();
-    await drawer(page).getByText('None.').first().waitFor();
+    await drawer(page).getByText('None.', { exact: true }).first().waitFor();
     await page.goBack();
     await page.goBack();
     // The page leaves nothing of itself in the way.

@@ -60,7 +60,7 @@ describe('an operator with the page alone', () => {
       await page.getByLabel('Reason').fill('new kernel');
       await planned(page);
       await confirm(page, 'Drain db-2');
-      const row = page.getByRole('row').filter({ hasText: 'new kernel' });
+      const row = page.locator('.view').getByRole('row').filter({ hasText: 'new kernel' });
       await row.getByText(/draining/).waitFor();
       expect(await row.innerText()).toMatch(/\d+ sessions? and \d+ backend connections? left/);
       expect(await countServed(some)).toBe(40);

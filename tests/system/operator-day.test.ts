@@ -192,7 +192,7 @@ describe('an operator of a gateway in production', () => {
     ).toMatchObject({ code: 0 });
     const { out } = await ask('history', '--range', '0-0');
     expect(out).toMatch(
-      /^[\d :-]{19} {2}\S+\n {2}service\.updated \/services\/Reports\n {4}\+ \/max_connection = 50\n$/,
+      /^[\d :-]{19} {2}\S+\n {2}Changed Reports\n {4}\+ \/max_connection = 50\n$/,
     );
     const undone = await ask('undo', '--last', ...isConfirmed);
     expect([undone.code, undone.err]).toEqual([0, expect.stringContaining('  + /max_connection = 50\n')]);

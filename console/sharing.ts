@@ -58,7 +58,7 @@ class SharingTab {
   #state: State = 'connecting';
   #last: string | undefined;
   /** What this tab has still to tell. */
-  #untold: Told[] = [];
+  readonly #untold: Told[] = [];
   #holding = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -112,8 +112,7 @@ class SharingTab {
 
   /** Tells all tabs. Events that come at once are one letter. */
   #flush(): void {
-    const told = this.#untold;
-    this.#untold = [];
+    const told = this.#untold.splice(0);
     if (told.length > 0) this.#post('held', told);
     this.#take(...told);
   }
@@ -187,7 +186,8 @@ class SharingTab {
       return;
     }
     this.#holding.abort();
-    this.#untold = [];
+    // What this tab has heard last as the holder. The others have it from the new one.
+    this.#take(...this.#untold.splice(0));
     this.#holder = from;
     this.#follow();
     const isWhole = last === this.#last;

@@ -253,8 +253,8 @@ export const faults = [
     what: 'A command is kept although its decision was overtaken.',
     kind: '--fleet --scenarios',
     file: 'src/fleet/shared-log.ts',
-    from: 'return this.ownRecordOf(shared, this.#overtaking(shared, basis));',
-    to: 'return this.ownRecordOf(shared, endedByOthers);',
+    from: 'return this.#ownRecordOf(shared, this.#overtaking(shared, basis));',
+    to: 'return this.#ownRecordOf(shared, endedByOthers);',
   },
   {
     name: 'keeps-what-others-have-ended',
@@ -262,7 +262,7 @@ export const faults = [
     what: 'A gateway keeps what it has done for a command that other nodes have ended.',
     kind: '--fleet --scenarios',
     file: 'src/fleet/shared-log.ts',
-    from: 'if (objection()?.answerTo !== undefined) this.#options.onChange(record.resources);',
+    from: 'if (objection() instanceof Fenced) this.#options.onChange(record.resources);',
     to: '',
   },
   {

@@ -39,6 +39,12 @@ export const found = {
     ],
   ],
   '--scenarios': [
+    [
+      2775,
+      'a listener stayed that a command had created in a service which it had started and stopped again',
+    ],
+    [7871, 'a filter that a command had created and deleted came and went again by an undo'],
+    [3312, 'the judge of the way back asked an interface that had been told of no sessions'],
     [18_027, 'a judge did not know that a gateway which throws takes nothing back'],
     [26_434, 'the scripted gateway deleted a server to which a client had come since the decision'],
     [3531, 'an abandoned command was taken in at the next start, and put back what later ones had changed'],

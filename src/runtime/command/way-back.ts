@@ -125,7 +125,7 @@ function undoOf(
 
 /** Whether an undo would change nothing, or what the command has created and deleted itself would come and go again. */
 function isInVain(events: readonly EntryEvent[], { outcome }: Decision): boolean {
-  return outcome === 'unchanged' || netOf(events).length === 0;
+  return outcome === 'unchanged' || netOf(events).every(({ already }) => already === true);
 }
 
 /** Whether an event can be undone. The hashes of passwords are not kept, so no user comes back or goes. */

@@ -81,8 +81,11 @@ export function netOf(events: readonly EntryEvent[]): readonly EntryEvent[] {
     if (subject === undefined) bySubject.set(subjectKey(event), [event]);
     else subject.push(event);
   }
-  const nothing = [...bySubject.values()].filter(isNothing).flatMap(([event]) => event?.resource ?? []);
-  return events.filter(({ resource }) => !nothing.some((gone) => isWithin(resource, gone)));
+  const nothing = [...bySubject.values()].filter(isNothing);
+  const own = new Set(nothing.flat());
+  // With a service that has come and gone, its listeners have.
+  const gone = nothing.flatMap(([first]) => (first && isCreation(first) ? [first.resource] : []));
+  return events.filter((event) => !own.has(event) && !gone.some((place) => isWithin(event.resource, place)));
 }
 
 /** Whether the events of one resource amount to nothing. */

@@ -372,12 +372,14 @@ function PlanText({ plan, counted }: { readonly plan: Plan; readonly counted: st
   const { model } = usePage();
   if (plan.outcome === 'unchanged') return <p>{text.plan.unchanged}</p>;
   const sentences = partsOf(plan, (link) => nameAt(model.get(), link));
+  const isHarm = (part: string): boolean =>
+    part === 'closes' && plan.closes.sessions + plan.closes.connections > 0;
   return (
     <dl>
       {planParts
         .filter((part) => sentences[part].length > 0)
         .map((part) => (
-          <div key={part} class={`part-${part}`}>
+          <div key={part} class={isHarm(part) ? 'harm' : ''}>
             <dt>{text.plan.parts[part]}</dt>
             {sentences[part].map((each, at) => (
               <dd key={each}>

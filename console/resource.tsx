@@ -295,7 +295,7 @@ export function DrainState({ drain, at, nodes }: DrainProps) {
       {until !== undefined && state === 'draining' && (
         <span class="soft"> {text.drain.until(when(Date.parse(until)), then ?? '')}</span>
       )}
-      {reason !== undefined && <span class="reason"> {reason}</span>}
+      {reason !== undefined && <span class="reason">: “{reason}”</span>}
     </>
   );
 }

@@ -246,7 +246,7 @@ describe('an operator of a gateway in production', () => {
     const stop = await ask('stop', 'service', 'reports', '--dry-run');
     expect([stop.code, stop.out]).toEqual([
       0,
-      expect.stringContaining('gateway: service.stop /services/Reports'),
+      expect.stringContaining('gateway: stop Reports'),
     ]);
     for (const args of [
       ['stop', 'service', 'reports', ...confirmed('reports')],

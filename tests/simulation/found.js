@@ -44,6 +44,10 @@ export const found = {
       'a listener stayed that a command had created in a service which it had started and stopped again',
     ],
     [7871, 'a filter that a command had created and deleted came and went again by an undo'],
+    [
+      39_653,
+      'a judge did not know that clients can come to what an abandoned creation has left at the gateway',
+    ],
     [3312, 'the judge of the way back asked an interface that had been told of no sessions'],
     [18_027, 'a judge did not know that a gateway which throws takes nothing back'],
     [26_434, 'the scripted gateway deleted a server to which a client had come since the decision'],

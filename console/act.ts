@@ -15,7 +15,7 @@ import type {
 import type { CommandMethod } from './connection.ts';
 import { definitionOf, numberOf, type Typed } from './form.ts';
 import { isUpAt } from './health.ts';
-import { nameInLink } from './link.ts';
+import { nameAt } from './name.ts';
 import { rowsOf, type Collection, type Model, type Row } from './model.ts';
 import { closesLater } from './plan.ts';
 import type { Field, Input } from './meaning.ts';
@@ -104,7 +104,7 @@ function draining(id: CommandId): ActRow {
   return {
     id,
     act: (subject, resource) => ({
-      ...simple(id, verbs.drain)(subject, resource),
+      ...simple(id, resource['drain'] === undefined ? verbs.drain : verbs.changeDrain)(subject, resource),
       inputs: drainInputs,
       withInputs: ({ timeout = '', then, reason }) => {
         const minutes = numberOf(timeout);
@@ -198,6 +198,12 @@ export const actsOnResource: readonly ActRow[] = [
   onGateway('fleet.retry', text.retryBehind),
 ];
 
+/** Whether an act is rare, so that its button is behind those that are wanted every day. */
+export function isRare({ id }: Pick<Act, 'id'>, { drain }: Shown): boolean {
+  // A drain is ended where its progress is.
+  return /[.](?:delete|retry)$/.test(id) || (drain !== undefined && /[.](?:start|close)/.test(id));
+}
+
 /** The act that creates a resource of a collection, or a listener of a service. */
 export function creating(table: readonly Field[], collection: string, service?: string): Act {
   const fields = table
@@ -261,8 +267,8 @@ export function actOfAlert(
 ): Act {
   const [, collection = ''] = resource.split('/');
   const known = rowsOf(model, collection as Collection) as readonly Partial<Row<'services'>>[];
-  const found = known.find(({ name }) => name !== undefined && linkTo(collection, name) === resource);
-  const name = found?.name ?? nameInLink(resource);
+  const name = nameAt(model, resource);
+  const found = known.find((each) => each.name === name);
   const subject = { collection, link: resource, name };
   if (inputs === undefined) {
     const made = actsOnResource.find((each) => each.id === id)?.act(subject, {});

@@ -5,7 +5,6 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { useFocusReturn, useKeys } from './key.ts';
 import { useLate } from './later.ts';
-import { Live } from './live.tsx';
 import { LogIn } from './log-in.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { isOld } from './meaning.ts';
@@ -46,23 +45,29 @@ export function App() {
   if (access.state === 'opening') return fault === '' ? <Waiting /> : <p class="opening">{fault}</p>;
   return (
     <>
-      {access.state === 'closed' ? <LogIn problem={access.problem} /> : <OpenPage />}
+      {access.state === 'closed' ? <LogIn problem={access.problem} /> : <OpenPage late={late} />}
       {old && (
         <p class="bad" role="alert">
           {text.newVersion}
         </p>
       )}
       <Outcomes />
-      {late !== undefined && <late.ActDialog />}
+      {late !== undefined && (
+        <>
+          <late.ActDialog />
+          <late.Keys />
+        </>
+      )}
     </>
   );
 }
 
-function OpenPage() {
+function OpenPage({ late: loaded }: { readonly late: ReturnType<typeof useLate> }) {
   const page = usePage();
   const { view, open } = useStore(page.place);
   const { lists } = useStore(page.model, 'lists');
-  const late = useLate(view !== 'gateway' || open !== '');
+  const late = useLate(view !== 'gateway' || open !== '') ?? loaded;
+  const hasLive = view === 'gateway' && open === '';
   useKeys(page);
   useFocusReturn(open);
   return (
@@ -81,17 +86,17 @@ function OpenPage() {
         </nav>
         <Find />
       </Top>
-      <div class="columns">
+      <div class={`columns ${hasLive ? 'two' : ''}`}>
         <main>
           <div class={`view view-${view}`} tabIndex={-1}>
             {view === 'gateway' && <Tables />}
             {lists.services === undefined && <Waiting />}
             {view === 'sessions' && late !== undefined && <late.Sessions />}
-            {view === 'history' && late !== undefined && <late.HistoryList />}
+            {view === 'history' && late !== undefined && <late.History />}
           </div>
           {open !== '' && late !== undefined && <late.Drawer link={open} key={open} />}
         </main>
-        {open === '' && <Live />}
+        {hasLive && late !== undefined && <late.Live />}
       </div>
     </div>
   );

@@ -9,13 +9,13 @@ import { ActButton } from './act-button.tsx';
 import { lostOf, serverOf, tones, type Health } from './health.ts';
 import { rowsOf, type Collection, type Model, type Row } from './model.ts';
 import type { ColumnPlace } from './order.ts';
-import { usePage } from './page.ts';
 import {
   Behind,
   Count,
   Link,
   Links,
   NodeDrains,
+  PlaceLink,
   ServerLinks,
   SessionCount,
   Since,
@@ -114,13 +114,8 @@ const mostNames = 3;
 
 /** The services that use a server, or how many they are and the way to them. */
 function Services({ of, links }: { readonly of: string; readonly links: readonly string[] }) {
-  const page = usePage();
   if (links.length <= mostNames) return <Links links={links} />;
-  return (
-    <button class="link" onClick={() => page.go({ find: linkTo('servers', of) })}>
-      {text.services(links.length)}
-    </button>
-  );
+  return <PlaceLink to={{ find: linkTo('servers', of) }}>{text.services(links.length)}</PlaceLink>;
 }
 
 /** The name of the parameter by which services weigh servers. */

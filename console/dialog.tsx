@@ -3,7 +3,7 @@
  * changes nor closes it: the mark of the plan finds out whether the plan still holds.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Answer, Client, CommandOutcome } from 'gateway-admin-core/client';
+import type { Answer, Client, CommandOutcome, Told } from 'gateway-admin-core/client';
 import type { Plan, Problem } from 'gateway-admin-core';
 
 import { buttonText, typedFor, undoing, type Act } from './act.ts';
@@ -15,9 +15,11 @@ import { useMeanings } from './meaning.ts';
 import { rowsOf } from './model.ts';
 import { useNow } from './now.ts';
 import { usePage, type Page } from './page.ts';
-import { differenceOf, planParts, sentencesOf } from './plan.ts';
+import { nameAt } from './name.ts';
+import { differenceOf, planParts, partsOf } from './plan.ts';
+import { Sentences } from './sentence.tsx';
 import { useStore } from './store.ts';
-import { scopeOf } from './scope.ts';
+import { scopeOf, type Scope } from './scope.ts';
 import { text } from './text.ts';
 import { durationText, sinceInstant, tookText } from './time.ts';
 import { ReadOnly } from './top.tsx';
@@ -78,7 +80,7 @@ function OpenDialog({ act, client, close }: Props) {
   return (
     <dialog ref={dialog} onClose={close} aria-labelledby="dialog-title" data-phase={phase.name}>
       <h2 id="dialog-title">
-        {title} <span class="scope">{scope}</span>
+        {title} <span class="scope">{scope.where}</span>
       </h2>
       <p class="soft">{useMeanings().acts[act.id]}</p>
       {act.inputs?.map((input) => (
@@ -93,19 +95,34 @@ function OpenDialog({ act, client, close }: Props) {
         />
       ))}
       <div class="plan" aria-live="polite">
-        <PhaseText phase={phase} />
+        <PhaseText phase={phase} counted={scope.counted} />
+        <OtherNodes scope={scope} />
         <Others act={act} />
       </div>
       <Buttons
         // A changed plan has buttons of its own: what was typed or pressed was for the earlier one.
         key={phase.name === 'planned' && phase.before !== undefined}
         act={chosen}
+        where={scope.where}
         phase={phase}
         send={(plan) => void send(plan)}
         planAgain={planAgain}
         close={() => dialog.current?.close()}
       />
     </dialog>
+  );
+}
+
+/** What the act means at the other nodes of a fleet. */
+function OtherNodes({ scope }: { readonly scope: Scope }) {
+  return (
+    <>
+      {scope.others.map((each) => (
+        <p key={each} class="scope">
+          {each}
+        </p>
+      ))}
+    </>
   );
 }
 
@@ -204,8 +221,9 @@ async function perform(
     if (act.id === 'history.undo') page.forget(act);
     // The drawer of a deleted resource has nothing to show.
     if (/\.(?:delete|close)$/.test(act.id) && act.resource === page.place.get().open) page.go({ open: '' });
-    const told = { ...act, title: `${act.title} ${scopeOf(page.model.get(), act)}`.trim() };
-    page.tell(await doneOf(client, told, plan, answer.value, performance.now() - since, last));
+    const scope = scopeOf(page.model.get(), act);
+    const told = { ...act, title: `${act.title} ${scope.where}`.trim() };
+    page.tell(await doneOf(client, told, plan, answer.value, performance.now() - since, last, scope));
     return undefined;
   }
   const { problem } = answer;
@@ -223,6 +241,7 @@ async function doneOf(
   value: unknown,
   took: number,
   last: string | undefined,
+  scope: Scope,
 ) {
   const { command, closed, outcome } = (value ?? {}) as Partial<CommandOutcome>;
   const what =
@@ -232,7 +251,10 @@ async function doneOf(
   return {
     kind: 'done' as const,
     text: what,
-    detail: closed !== undefined && wasToClose ? text.done.closed(closed.sessions, closed.connections) : '',
+    detail: [
+      ...(closed !== undefined && wasToClose ? [text.done.closed(closed.sessions, closed.connections)] : []),
+      ...scope.others,
+    ].join(' '),
     ...(undo === undefined ? {} : { undo }),
   };
 }
@@ -270,7 +292,7 @@ function changesIn(events: readonly unknown[]): string {
   return JSON.stringify(events, ['type', 'resource', 'operations', 'path', 'value']);
 }
 
-function PhaseText({ phase }: { readonly phase: Phase }) {
+function PhaseText({ phase, counted }: { readonly phase: Phase; readonly counted: string }) {
   switch (phase.name) {
     case 'asking':
       return <p class="soft">{text.plan.required(phase.missing.join(', '))}</p>;
@@ -283,7 +305,7 @@ function PhaseText({ phase }: { readonly phase: Phase }) {
     case 'working':
       return (
         <>
-          <PlanText plan={phase.plan} />
+          <PlanText plan={phase.plan} counted={counted} />
           <Working since={phase.since} />
         </>
       );
@@ -291,7 +313,7 @@ function PhaseText({ phase }: { readonly phase: Phase }) {
       return (
         <>
           {phase.before !== undefined && <Difference before={phase.before} now={phase.plan} />}
-          <PlanText plan={phase.plan} />
+          <PlanText plan={phase.plan} counted={counted} />
         </>
       );
   }
@@ -328,13 +350,14 @@ function Working({ since }: { readonly since: number }) {
 }
 
 function Difference({ before, now }: { readonly before: Plan; readonly now: Plan }) {
+  const { model } = usePage();
   return (
     <div class="changed" role="alert">
       <p>
         <strong>{text.plan.anyway}</strong> {text.plan.changed}
       </p>
       <ul>
-        {differenceOf(before, now).map(({ was, is }) => (
+        {differenceOf(before, now, (link) => nameAt(model.get(), link)).map(({ was, is }) => (
           <li key={`${was ?? ''} ${is ?? ''}`}>
             {was !== undefined && [`${text.plan.was} `, <del>{was}</del>, ' ']}
             {is !== undefined && [`${text.plan.is} `, <ins>{is}</ins>]}
@@ -345,18 +368,26 @@ function Difference({ before, now }: { readonly before: Plan; readonly now: Plan
   );
 }
 
-function PlanText({ plan }: { readonly plan: Plan }) {
+function PlanText({ plan, counted }: { readonly plan: Plan; readonly counted: string }) {
+  const { model } = usePage();
   if (plan.outcome === 'unchanged') return <p>{text.plan.unchanged}</p>;
-  const sentences = sentencesOf(plan);
+  const sentences = partsOf(plan, (link) => nameAt(model.get(), link));
+  const isHarm = (part: string): boolean =>
+    part === 'closes' && plan.closes.sessions + plan.closes.connections > 0;
   return (
     <dl>
       {planParts
         .filter((part) => sentences[part].length > 0)
         .map((part) => (
-          <div key={part} class={`part-${part}`}>
+          <div key={part} class={isHarm(part) ? 'harm' : ''}>
             <dt>{text.plan.parts[part]}</dt>
-            {sentences[part].map((each) => (
-              <dd key={each}>{each}</dd>
+            {sentences[part].map((each, at) => (
+              <dd key={each}>
+                {/* The nodes of a fleet close and keep their own. */}
+                {at === 0 && counted !== '' && (part === 'closes' || part === 'stays')
+                  ? each.replace(/[.]?$/, counted)
+                  : each}
+              </dd>
             ))}
           </div>
         ))}
@@ -377,8 +408,11 @@ function Others({ act: { resource } }: { readonly act: Act }) {
     <>
       <p>{text.plan.others}</p>
       <ul>
-        {others.map(({ id, actor, type, since }) => (
-          <li key={id}>{text.plan.other(actor, type, durationText(sinceInstant(since)))}</li>
+        {others.map((command) => (
+          <li key={command.id}>
+            <Sentences events={[command as unknown as Told]} tense="being" />{' '}
+            {text.top.forBy(durationText(sinceInstant(command.since)), command.actor)}
+          </li>
         ))}
       </ul>
     </>
@@ -387,6 +421,8 @@ function Others({ act: { resource } }: { readonly act: Act }) {
 
 interface ButtonProps {
   readonly act: Act;
+  /** Where the act is done, in a fleet. */
+  readonly where: string;
   readonly phase: Phase;
   readonly send: (plan: Plan) => void;
   readonly planAgain: () => void;
@@ -402,7 +438,7 @@ function changesModeAlone({ events }: Pick<Plan, 'events'>): boolean {
   return events.every((event) => (event as { readonly type: string }).type === 'interface.updated');
 }
 
-function Buttons({ act, phase, send, planAgain, close }: ButtonProps) {
+function Buttons({ act, where, phase, send, planAgain, close }: ButtonProps) {
   const page = usePage();
   const { gateway } = useStore(page.model, 'gateway');
   const [name, setName] = useState('');
@@ -446,7 +482,7 @@ function Buttons({ act, phase, send, planAgain, close }: ButtonProps) {
         )}
         {plan !== undefined && (
           <button type="submit" class="primary" disabled={wanted !== undefined && name !== wanted}>
-            {buttonText(act, plan)}
+            {`${buttonText(act, plan)} ${where}`.trim()}
           </button>
         )}
       </div>

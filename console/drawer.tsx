@@ -1,20 +1,25 @@
 /**
- * The drawer of a resource: its state and acts, its settings as a form, its history.
+ * The drawer of a resource: how it is, what can be done, what belongs to it, its settings as a form, its history.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Client } from 'gateway-admin-core/client';
 import type { May } from 'gateway-admin-core';
 
-import { actsOnResource, type Subject } from './act.ts';
+import { actsOnResource, isRare, type Act, type Subject } from './act.ts';
 import { useAsking } from './asking.ts';
+import { Copy } from './copy.tsx';
+import { healthOf } from './health.ts';
 import { HistoryList } from './history.tsx';
 import { useFocusKept } from './key.ts';
-import { rowsOf } from './model.ts';
+import { InFlight } from './live.tsx';
+import { Menu } from './menu.tsx';
+import { rowsOf, type Collection } from './model.ts';
+import { nameAt } from './name.ts';
 import { usePage } from './page.ts';
-import { tabs, type Tab } from './place.ts';
-import { nameInLink } from './link.ts';
-import { isEdited, Settings } from './settings.tsx';
-import { StateFields } from './state.tsx';
+import { Belongings } from './belonging.tsx';
+import { PlaceLink, Shape } from './resource.tsx';
+import { Settings } from './settings.tsx';
+import { StateFields, StateLine } from './state.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
 
@@ -47,80 +52,79 @@ async function readResource(client: Client, link: string): Promise<Read> {
   }
 }
 
+/** As many entries of the history are in a drawer at first. */
+const firstEntries = 8;
+
 export function Drawer({ link }: { readonly link: string }) {
   const page = usePage();
   const client = useStore(page.client);
-  const { tab } = useStore(page.place);
-  const { lists, events } = useStore(page.model, 'lists', 'events');
+  const model = useStore(page.model, 'lists', 'events');
   const [read, setRead] = useState<Read>({ state: 'reading' });
   const [, collection = ''] = link.split('/');
   // No event tells of clients, of a mode or of an age: what is open is as old as the counters.
-  const stamps = [lists.services?.at, events[0]?.id];
+  const stamps = [model.lists.services?.at, model.events[0]?.id];
   useAsking(client && (() => readResource(client, link)), setRead, [client, link], stamps);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   const drawer = useRef<HTMLElement>(null);
   useFocusKept(drawer);
-  const name = read.state === 'read' ? (read.resource.name ?? nameInLink(link)) : nameInLink(link);
+  const resource = read.state === 'read' ? read.resource : undefined;
+  const name = resource?.name ?? nameAt(model, link);
+  const subject = { collection, link, name };
+  const health = resource === undefined ? undefined : healthOf(model, collection as Collection, resource);
+  const { router, module } = (resource ?? {}) as Readonly<Record<string, string | undefined>>;
+  const hasSettings = collection in text.drawer.settings;
   return (
     <section class="drawer" aria-labelledby="drawer-title" ref={drawer}>
-      <h2 id="drawer-title" tabIndex={-1} ref={heading}>
-        <span class="soft">{text.one(collection)}</span> {name}
-      </h2>
-      <button class="close" onClick={() => page.go({ open: '' })}>
-        {text.drawer.close}
-      </button>
+      <div class="drawer-head">
+        <h2 id="drawer-title" tabIndex={-1} ref={heading}>
+          {health !== undefined && health.tone !== 'none' && <Shape tone={health.tone} />}
+          <span class="hidden">{text.one(collection)} </span>
+          {name}
+        </h2>
+        <span class="soft">{[text.one(collection), router ?? module].filter(Boolean).join(', ')}</span>
+        <Copy value={location.href} label={text.copy.link} what="" />
+        <button class="close" onClick={() => page.go({ open: '' })}>
+          <span class="hidden">{text.drawer.close}</span>
+        </button>
+      </div>
       {read.state === 'reading' && <p class="soft">{text.drawer.loading}</p>}
       {read.state === 'failed' && <p class="bad">{read.detail}</p>}
-      {read.state === 'read' && (
+      {resource !== undefined && read.state === 'read' && (
         <>
-          <Acts subject={{ collection, link, name }} read={read} />
-          <Tabs name={name} tab={tab} link={link} />
-          <div role="tabpanel" aria-label={text.tabs[tab]}>
-            {tab === 'state' && <StateFields subject={{ collection, link, name }} resource={read.resource} />}
-            {tab === 'settings' && <Settings subject={{ collection, link, name }} read={read} />}
-            {tab === 'history' && <HistoryList resource={link} />}
-          </div>
+          <StateLine subject={subject} resource={resource} />
+          <InFlight link={link} />
+          <Acts subject={subject} read={read} />
+          <Belongings subject={subject} resource={resource} />
+          {hasSettings && (
+            <section aria-label={text.drawer.settingsTitle}>
+              <h3>{text.drawer.settingsTitle}</h3>
+              <Settings subject={subject} read={read} />
+            </section>
+          )}
+          {link !== '/' && collection !== 'sessions' && <OwnHistory subject={subject} />}
+          <details class="all" open={!hasSettings}>
+            <summary>{text.drawer.fields}</summary>
+            <StateFields subject={subject} resource={resource} />
+          </details>
         </>
       )}
     </section>
   );
 }
 
-interface TabsProps {
-  readonly name: string;
-  readonly tab: Tab;
-  readonly link: string;
-}
-
-function Tabs({ name, tab, link }: TabsProps) {
-  const page = usePage();
+/** The last changes of the resource. */
+function OwnHistory({ subject: { name, link } }: { readonly subject: Subject }) {
   return (
-    <div
-      class="tabs"
-      role="tablist"
-      aria-label={name}
-      onKeyDown={({ key, target }) => {
-        const { nextSibling, previousSibling } = target as HTMLElement;
-        const next = key === 'ArrowRight' ? nextSibling : key === 'ArrowLeft' ? previousSibling : null;
-        (next as HTMLElement | null)?.focus();
-        (next as HTMLElement | null)?.click();
-      }}
-    >
-      {tabs.map((each) => (
-        <button
-          key={each}
-          role="tab"
-          aria-selected={each === tab}
-          onClick={() => page.go({ tab: each }, 'replace')}
-        >
-          {text.tabs[each]}
-          {each === 'settings' && tab !== 'settings' && isEdited(link) && (
-            <span class="warn"> {text.edited}</span>
-          )}
-        </button>
-      ))}
-    </div>
+    <section aria-label={text.drawer.historyOf(name)}>
+      <h3>
+        {text.drawer.historyOf(name)}{' '}
+        <PlaceLink to={{ view: 'history', find: '', open: '', past: { resource: link } }}>
+          {text.drawer.all}
+        </PlaceLink>
+      </h3>
+      <HistoryList search={{ resource: link }} isPart most={firstEntries} />
+    </section>
   );
 }
 
@@ -129,7 +133,7 @@ interface ActsProps {
   readonly read: Extract<Read, { readonly state: 'read' }>;
 }
 
-/** The acts on a resource. Of one that is not possible, the reason is shown. */
+/** The acts on a resource: in a row, and in a menu those that are rare or not possible, with the reason. */
 function Acts({ subject, read: { resource, etag } }: ActsProps) {
   const { may } = resource;
   const page = usePage();
@@ -141,34 +145,48 @@ function Acts({ subject, read: { resource, etag } }: ActsProps) {
       ? []
       : [{ row, act: act(subject, resource, etag) }];
   });
-  const denied = rows.filter(({ row }) => !row.allowed);
+  const isBehind = ({ row, act }: (typeof rows)[number]): boolean => !row.allowed || isRare(act, resource);
+  const behind = rows.filter(isBehind);
+  if (rows.length === 0) return null;
+  return (
+    <div class="acts">
+      {rows
+        .filter((each) => !isBehind(each))
+        .map(({ act }) => (
+          <ActOfResource key={act.id} act={act} />
+        ))}
+      {behind.length > 0 && (
+        <Menu label={text.drawer.more} of={text.drawer.moreOf(subject.name)}>
+          {behind.map(({ row, act }) => (
+            <ActOfResource key={act.id} act={act} reason={row.allowed ? undefined : row.detail} />
+          ))}
+        </Menu>
+      )}
+    </div>
+  );
+}
+
+/** A button that opens the plan of an act, or says why that is not possible. */
+function ActOfResource({ act, reason }: { readonly act: Act; readonly reason?: string | undefined }) {
+  const page = usePage();
+  const isDestructive = /[.](?:delete|close)/.test(act.id);
   return (
     <>
-      <div class="acts">
-        {rows.map(({ row, act }) => (
-          <button
-            key={act.title}
-            aria-disabled={!row.allowed}
-            aria-describedby={row.allowed ? undefined : `may-${row.id}`}
-            onClick={() => row.allowed && page.ask(act)}
-          >
-            {act.title}
-          </button>
-        ))}
-      </div>
-      {denied.length > 0 && (
-        <details class="denied">
-          <summary>
-            {text.drawer.mayNot} {denied.map(({ act }) => act.title).join(', ')}
-          </summary>
-          <ul>
-            {denied.map(({ row, act }) => (
-              <li key={row.id} id={`may-${row.id}`}>
-                <strong>{act.title}</strong>: {'detail' in row ? row.detail : ''}
-              </li>
-            ))}
-          </ul>
-        </details>
+      <button
+        class={isDestructive ? 'danger' : ''}
+        aria-disabled={reason !== undefined}
+        aria-describedby={reason === undefined ? undefined : `may-${act.id}`}
+        onClick={(event) => {
+          if (reason === undefined) page.ask(act);
+          else event.stopPropagation();
+        }}
+      >
+        {act.title}
+      </button>
+      {reason !== undefined && (
+        <p class="soft" id={`may-${act.id}`}>
+          {reason}
+        </p>
       )}
     </>
   );

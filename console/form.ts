@@ -3,7 +3,6 @@
  */
 import { linkTo, type Fault, type Operation } from 'gateway-admin-core';
 
-import { nameInLink } from './link.ts';
 import type { Field } from './meaning.ts';
 
 /** The values of inputs, as they are typed. */
@@ -18,7 +17,7 @@ export function textsOf(fields: readonly Field[], resource: Values): Typed {
 
 function textOf({ type }: Field, value: unknown): string {
   if (value === undefined || value === null) return '';
-  if (type === 'names') return (value as readonly string[]).map(nameOf).join(', ');
+  if (type === 'names') return linksText(value as readonly string[]);
   if (type === 'words') return (value as readonly string[]).join(', ');
   if (type === 'map')
     return Object.entries(value as Values)
@@ -27,10 +26,16 @@ function textOf({ type }: Field, value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The name in a link; the link itself for a name that would be read as several names, or as a link. */
-function nameOf(link: string): string {
-  const name = nameInLink(link);
-  return /^\/|,/.test(name) ? link.replaceAll(',', '%2C') : name;
+/** Links as a text, with commas between them. */
+export function linksText(links: readonly string[]): string {
+  return links.map((link) => link.replaceAll(',', '%2C')).join(', ');
+}
+
+/** The links in a text. A name stands for its link. */
+export function linksIn(collection: string, text: string): readonly string[] {
+  return wordsOf(text).map((each) =>
+    each.startsWith('/') ? each.replaceAll('%2C', ',') : linkTo(collection, each),
+  );
 }
 
 /** The line of a value by name, such as `weight = 2`. A parameter of a filter has its value in an object. */
@@ -80,9 +85,7 @@ function valueOf({ name, type, values }: Field, text: string, before: unknown): 
     case 'flag':
       return text === 'true';
     case 'names':
-      return wordsOf(text).map((each) =>
-        each.startsWith('/') ? each.replaceAll('%2C', ',') : linkTo(name, each),
-      );
+      return linksIn(name, text);
     case 'words':
       return wordsOf(text);
     case 'map':

@@ -13,13 +13,13 @@ const viewKeys: Readonly<Record<string, View>> = { g: 'gateway', s: 'sessions', 
 /** How long after `g` the letter counts, in milliseconds. */
 const chordMs = 1500;
 
-export function useKeys({ go, place, asked }: Page): void {
+export function useKeys({ go, place, asked, keys }: Page): void {
   useEffect(() => {
     let begun = -Infinity;
     const press = (event: KeyboardEvent): void => {
       const { key, ctrlKey, metaKey, altKey } = event;
       // A dialog has its own keys, and a letter in a field is a letter.
-      if (ctrlKey || metaKey || altKey || asked.get() !== undefined) return;
+      if (ctrlKey || metaKey || altKey || asked.get() !== undefined || keys.get()) return;
       if (key === 'Escape' && place.get().open !== '') return go({ open: '' });
       // From the field that finds, the keys lead to what was found.
       const field = event.target as HTMLInputElement;
@@ -36,12 +36,13 @@ export function useKeys({ go, place, asked }: Page): void {
       } else if (view !== undefined && performance.now() - begun < chordMs) {
         begun = -Infinity;
         go({ view, find: '', open: '' });
-      } else if (key === 'g') begun = performance.now();
+      } else if (key === '?') keys.set(true);
+      else if (key === 'g') begun = performance.now();
       else if (key === 'ArrowDown' || key === 'ArrowUp') step(event, key === 'ArrowDown' ? 1 : -1);
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
-  }, [go, place, asked]);
+  }, [go, place, asked, keys]);
 }
 
 /** Whether keys write into a target. */
@@ -51,7 +52,7 @@ function isField(target: EventTarget | null): boolean {
 
 /** Opens the drawer of the row of a box that chooses. */
 function openRow(box: HTMLElement): void {
-  box.closest('[data-row]')?.querySelector<HTMLElement>('button.link')?.click();
+  box.closest('[data-row]')?.querySelector<HTMLElement>('.link')?.click();
 }
 
 /**
@@ -75,7 +76,7 @@ export function useFocusReturn(open: string): void {
   const opener = useRef<HTMLElement | null>(null);
   const before = useRef('');
   if (open !== '' && before.current === '')
-    opener.current = document.activeElement?.closest<HTMLElement>('button, input') ?? null;
+    opener.current = document.activeElement?.closest<HTMLElement>('a, button, input') ?? null;
   useEffect(() => {
     const closed = before.current;
     before.current = open;

@@ -13,7 +13,9 @@ import { text } from './text.ts';
 interface Late {
   readonly ActDialog: ComponentType;
   readonly Drawer: ComponentType<{ readonly link: string }>;
-  readonly HistoryList: ComponentType<{ readonly resource?: string }>;
+  readonly History: ComponentType;
+  readonly Keys: ComponentType;
+  readonly Live: ComponentType;
   readonly Sessions: ComponentType;
   readonly actOfAlert: (act: NonNullable<Row<'alerts'>['acts']>[number], model: Pick<Model, 'lists'>) => Act;
   readonly creating: (table: readonly Field[], collection: string, service?: string) => Act;

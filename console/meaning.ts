@@ -11,7 +11,8 @@ import { text } from './text.ts';
 export interface Input {
   readonly name: string;
   readonly label: string;
-  readonly type: 'text' | 'long' | 'number' | 'password' | 'choice';
+  /** `links`: those of resources, with commas between. The name is then their collection. */
+  readonly type: 'text' | 'long' | 'number' | 'password' | 'choice' | 'links';
   readonly hint?: string;
   /** Whether nothing can be planned without the value. */
   readonly isRequired?: boolean;

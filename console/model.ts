@@ -30,7 +30,16 @@ interface Reading<R> {
 }
 
 /** The fields of a session that the page reads. */
-export const sessionFields = ['id', 'user', 'address', 'service', 'connected', 'idle', 'etag'] as const;
+export const sessionFields = [
+  'id',
+  'user',
+  'address',
+  'service',
+  'connected',
+  'idle',
+  'state',
+  'etag',
+] as const;
 
 /** A session as the page shows it. */
 export type Session = Pick<ResultOf<'sessions.get'>, (typeof sessionFields)[number]>;

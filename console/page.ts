@@ -22,7 +22,7 @@ import { setClock, setZone, zones } from './time.ts';
 import { watch, type Watch } from './watch.ts';
 
 /** What an act has come to. */
-interface Outcome {
+export interface Outcome {
   readonly key: number;
   readonly kind: 'done' | 'refused' | 'unknown';
   readonly text: string;
@@ -39,6 +39,8 @@ export interface Page {
   /** The act whose dialog is open. */
   readonly asked: Store<Act | undefined>;
   readonly outcomes: Store<readonly Outcome[]>;
+  /** Whether the keys are shown. */
+  readonly keys: Store<boolean>;
   /** The log-in page of the host; empty if the page asks for name and password itself. */
   readonly logInAddress: string;
   /** Whether the person has logged in on the page. */
@@ -58,6 +60,9 @@ export interface Page {
   logOut(this: void): void;
 }
 
+/** As many outcomes are kept. */
+const mostOutcomes = 20;
+
 const now = (): number => performance.now();
 
 function createPage(address: string, logInAddress: string): Page {
@@ -67,7 +72,7 @@ function createPage(address: string, logInAddress: string): Page {
   const client = createStore<Client | undefined>(undefined);
   const asked = createStore<Act | undefined>(undefined);
   const outcomes = createStore<readonly Outcome[]>([]);
-  const hasOwnLogIn = createStore(false);
+  const [hasOwnLogIn, keys] = [createStore(false), createStore(false)];
   let watching: Watch | undefined;
   let wanted: WantedSessions | undefined;
   const chooseZone = (): void => setZone(zones[place.get().zone]);
@@ -81,7 +86,7 @@ function createPage(address: string, logInAddress: string): Page {
   addEventListener('popstate', () => place.set(parsePlace(location.hash)));
 
   return {
-    ...{ model, place, client, asked, outcomes, hasOwnLogIn, logInAddress },
+    ...{ model, place, client, asked, outcomes, keys, hasOwnLogIn, logInAddress },
     go: (change, how = 'push') => {
       // Other sessions: none of them is chosen yet.
       const other = change.search === undefined ? {} : { chosen: undefined };
@@ -98,7 +103,7 @@ function createPage(address: string, logInAddress: string): Page {
       // No event tells that all changes are held.
       watching?.want('gateway');
     },
-    tell: (outcome) => outcomes.set([{ ...outcome, key: now() }, ...outcomes.get()].slice(0, 3)),
+    tell: (outcome) => outcomes.set([{ ...outcome, key: now() }, ...outcomes.get()].slice(0, mostOutcomes)),
     forget: ({ given: [id] }) => outcomes.set(outcomes.get().filter(({ undo }) => undo?.given[0] !== id)),
     refresh: () => watching?.refresh(),
     lookAt: (sessions) => {

@@ -2,13 +2,10 @@
  * The place: what the page shows, as the fragment of its address. A link leads another person to the same place, and
  * the back button leads back.
  */
-import type { SessionSearch } from 'gateway-admin-core/client';
+import type { HistorySearch, SessionSearch } from 'gateway-admin-core/client';
 
 export const views = ['gateway', 'sessions', 'history'] as const;
 export type View = (typeof views)[number];
-
-export const tabs = ['state', 'settings', 'history'] as const;
-export type Tab = (typeof tabs)[number];
 
 /** Whose time zone times are written in. */
 export const zoneOwners = ['browser', 'gateway'] as const;
@@ -22,16 +19,21 @@ const sections = ['services', 'servers', 'monitors', 'filters', 'fleet', 'users'
 /** A word for some of the lists, by list. */
 type BySection = Readonly<Partial<Record<(typeof sections)[number], string>>>;
 
+/** The criteria of the history. */
+export const pastCriteria = ['actor', 'type', 'resource', 'since', 'before'] as const;
+export type Past = Pick<HistorySearch, (typeof pastCriteria)[number]>;
+
 export interface Place {
   readonly view: View;
   /** What a row must contain to be shown; empty for all. */
   readonly find: string;
   /** Link of the resource in the drawer, such as `/services/Sales`; empty if the drawer is closed. */
   readonly open: string;
-  readonly tab: Tab;
   readonly zone: (typeof zoneOwners)[number];
   /** Which sessions are shown. */
   readonly search: SessionSearch;
+  /** Which entries of the history are shown. */
+  readonly past: Past;
   /** By which column each list is sorted, with `-` before it for the other way; left out for failed first. */
   readonly sort: BySection;
   /** The only state that is shown of each list; left out for all. */
@@ -46,9 +48,9 @@ export const home: Place = {
   view: 'gateway',
   find: '',
   open: '',
-  tab: 'state',
   zone: 'browser',
   search: {},
+  past: {},
   ...{ sort: {}, only: {}, closed: {} },
 };
 
@@ -72,13 +74,18 @@ export function parsePlace(fragment: string): Place {
     view: views.find((each) => each === name) ?? home.view,
     find: given.get('find') ?? '',
     open,
-    tab: (open === '' ? undefined : tabs.find((each) => each === given.get('tab'))) ?? home.tab,
     zone: given.get('zone') === 'gateway' ? 'gateway' : home.zone,
     search: Object.fromEntries(
       criteria.flatMap((each) => {
         const value = given.get(each) ?? '';
         if (value === '' || (isNumber(each) && !/^\d{1,9}(?:\.\d{1,6})?$/.test(value))) return [];
         return [[each, isNumber(each) ? Number(value) : value]];
+      }),
+    ),
+    past: Object.fromEntries(
+      pastCriteria.flatMap((each) => {
+        const value = given.get(each) ?? '';
+        return value === '' ? [] : [[each, value]];
       }),
     ),
     sort: parseSections(given.get('sort')),
@@ -106,13 +113,13 @@ function formatSections(words: BySection): string {
 }
 
 /** The fragment of a place; empty at home. */
-export function formatPlace({ view, find, open, tab, zone, search, chosen, ...sections }: Place): string {
+export function formatPlace({ view, find, open, zone, search, past, chosen, ...sections }: Place): string {
   const named = {
     find,
     open,
-    tab: open === '' || tab === home.tab ? '' : tab,
     zone: zone === home.zone ? '' : zone,
     ...search,
+    ...past,
     sort: formatSections(sections.sort),
     only: formatSections(sections.only),
     closed: formatSections(sections.closed),

@@ -2,8 +2,9 @@
  * Plans in sentences: what closes, what stays, what changes, what the gateway is asked for.
  */
 import type { Plan } from 'gateway-admin-core';
-import { changedParts } from 'gateway-admin-core/client';
+import { changedParts, sentencesOf, textOf, type Told } from 'gateway-admin-core/client';
 
+import { nameInLink } from './link.ts';
 import { text } from './text.ts';
 import { whenText } from './time.ts';
 
@@ -19,7 +20,7 @@ export interface PlanSentences {
 /** The parts of a plan, in the order in which they are shown. */
 export const planParts = ['closes', 'stays', 'notes', 'changes', 'asks'] as const;
 
-export function sentencesOf(plan: Plan): PlanSentences {
+export function partsOf(plan: Plan, nameOf = nameInLink): PlanSentences {
   const { closes, stays, notes = [] } = plan;
   // What closes later closes as well.
   const later = notes.filter(closesLater).map(({ detail }) => detail);
@@ -33,9 +34,9 @@ export function sentencesOf(plan: Plan): PlanSentences {
     ],
     stays: stays.sessions === 0 || isNoted ? [] : [text.plan.stays(stays.sessions)],
     changes: plan.events.flatMap((event) =>
-      partsIn(event).map((part) => `${event.resource} ${part.slice(1)}`),
+      partsIn(event, nameOf).map((part) => `${nameOf(event.resource)}: ${part}`),
     ),
-    asks: plan.effects.map(({ type, resource, count }) => text.plan.asks(type, resource, count)),
+    asks: sentencesOf(plan.effects as readonly Told[], { tense: 'do', nameOf }).map(textOf),
     notes: notes.filter((note) => !closesLater(note)).map(({ detail }) => detail),
   };
 }
@@ -45,17 +46,58 @@ export function closesLater({ code, count }: NonNullable<Plan['notes']>[number])
   return code === 'closes-at-deadline' && count !== 0;
 }
 
-/** The parts that an event changes, with their values before and after. */
-export function partsIn(event: object): readonly string[] {
-  const { nothing, secret, becomes, sets } = text.plan;
-  return changedParts(event, valueText).map(({ path, from, to }) =>
-    sets(path, (from ?? to) === undefined ? secret : becomes(from ?? nothing, to ?? nothing)),
-  );
+/** A part that an event changes, in words. */
+export interface Change {
+  readonly name: string;
+  /** The values before and after; left out of a secret, and of what the name says alone. */
+  readonly from?: string;
+  readonly to?: string;
 }
 
-/** How much an event has closed, and of which kind. */
-export function closedText(count: number, criteria?: object): string {
-  return `${count.toLocaleString('en')}${criteria === undefined ? '' : `: ${valueText(criteria)}`}`;
+/** What the sentence about an event says already. */
+const said = /^\/(?:drain|read_only|status\/maintenance)/;
+
+/** What an event changes, part by part. */
+export function changesIn(event: object, nameOf = nameInLink): readonly Change[] {
+  const { to = {} } = event as { readonly to?: Readonly<Record<string, unknown>> };
+  // What is new has a name.
+  if (to['name'] !== undefined)
+    return [{ name: definitionText(to, nameOf) }].filter(({ name }) => name !== '');
+  const { drain } = to as { readonly drain?: { readonly until?: string; readonly then?: string } };
+  const { nothing, secret, listed, until } = text.plan;
+  const deadline =
+    drain === undefined
+      ? []
+      : [{ name: until(drain.until && whenText(Date.parse(drain.until)), drain.then) }];
+  const parts = changedParts(event, valueText).filter(({ path }) => !said.test(path));
+  return [
+    ...deadline,
+    ...parts.map(({ op, path, from, to: now, isListed }): Change => {
+      if (isListed === true)
+        return { name: listed(op, path.startsWith('/status/') ? path.slice(8) : nameOf(path)) };
+      const name = path.slice(1);
+      return (from ?? now) === undefined
+        ? { name: `${name}: ${secret}` }
+        : { name, from: from ?? nothing, to: now ?? nothing };
+    }),
+  ];
+}
+
+/** What is new of a resource that was added. */
+function definitionText(to: Readonly<Record<string, unknown>>, nameOf: (link: string) => string): string {
+  const { router, module, protocol, address, port, servers } = to as Readonly<
+    Record<string, string | undefined>
+  >;
+  const links = (servers ?? []) as readonly string[];
+  const place = address === undefined ? undefined : `${address}${port === undefined ? '' : `:${port}`}`;
+  return [router ?? module ?? protocol, place, links.map(nameOf).join(', ')].filter(Boolean).join(', ');
+}
+
+/** The parts that an event changes, each as a text. */
+export function partsIn(event: object, nameOf = nameInLink): readonly string[] {
+  return changesIn(event, nameOf).map(({ name, from, to }) =>
+    from === undefined || to === undefined ? name : text.plan.sets(name, text.plan.becomes(from, to)),
+  );
 }
 
 /** A time of the interface with its time zone. */
@@ -74,8 +116,9 @@ export function valueText(value: unknown): string {
 export function differenceOf(
   before: Plan,
   now: Plan,
+  nameOf = nameInLink,
 ): readonly { readonly was?: string; readonly is?: string }[] {
-  const [old, fresh] = [sentencesOf(before), sentencesOf(now)];
+  const [old, fresh] = [partsOf(before, nameOf), partsOf(now, nameOf)];
   return planParts.flatMap((part) => {
     const gone = old[part].filter((each) => !fresh[part].includes(each));
     const come = fresh[part].filter((each) => !old[part].includes(each));

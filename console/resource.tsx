@@ -6,10 +6,12 @@ import type { ResultOf } from 'gateway-admin-core/client';
 import type { ComponentChildren } from 'preact';
 
 import { healthOf, isWrong, lostOf, serverOf, type Health, type Tone } from './health.ts';
-import { nameInLink } from './link.ts';
+import { nameAt } from './name.ts';
 import type { Model, Row, Trail } from './model.ts';
 import { useNow, useWhen } from './now.ts';
 import { usePage } from './page.ts';
+import { formatPlace, type Place } from './place.ts';
+import { drainAtNodes } from './scope.ts';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
 import { durationText, sinceInstant } from './time.ts';
@@ -22,30 +24,54 @@ export function Link({ collection, name }: { readonly collection: string; readon
 /** What has a drawer. */
 const hasDrawer = /^\/(?:$|gateway$|(?:services|servers|monitors|filters|sessions)\/[^/]+$)/;
 
+interface PlaceLinkProps {
+  /** What is another than now in the place that the link leads to. */
+  readonly to: Partial<Place>;
+  readonly children: ComponentChildren;
+  readonly link?: string;
+  readonly label?: string;
+}
+
+/** A link to a place of the page: it can be opened in another tab, and copied. */
+export function PlaceLink({ to, children, link, label }: PlaceLinkProps) {
+  const page = usePage();
+  const place = useStore(page.place);
+  return (
+    <a
+      class="link"
+      href={`#${formatPlace({ ...place, ...to })}`}
+      data-link={link}
+      aria-label={label}
+      aria-expanded={link === undefined ? undefined : place.open === link}
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        page.go(to);
+      }}
+    >
+      {children}
+    </a>
+  );
+}
+
 /** A link that opens the drawer of a resource; the name alone if the resource has no drawer. */
 export function ResourceLink({ link, name }: { readonly link: string; readonly name: string }) {
-  const page = usePage();
-  const { open } = useStore(page.place);
   if (!hasDrawer.test(link)) return <>{name}</>;
   return (
-    <button
-      class="link"
-      data-link={link}
-      aria-expanded={open === link}
-      onClick={() => page.go({ open: link, tab: 'state' })}
-    >
+    <PlaceLink to={{ open: link }} link={link}>
       {name}
-    </button>
+    </PlaceLink>
   );
 }
 
 export function Links({ links = [] }: { readonly links?: readonly string[] | undefined }) {
+  const { model } = usePage();
   return (
     <>
       {links.map((link, at) => (
         <span key={link}>
           {at > 0 && <span class="comma">, </span>}
-          <ResourceLink link={link} name={nameInLink(link)} />
+          <ResourceLink link={link} name={nameAt(model.get(), link)} />
         </span>
       ))}
     </>
@@ -68,7 +94,7 @@ export function ServerLinks({
           <span key={link} class={tone}>
             {at > 0 && <span class="comma">, </span>}
             {isWrong({ tone }) && <Shape tone={tone} />}
-            <ResourceLink link={link} name={nameInLink(link)} />
+            <ResourceLink link={link} name={nameAt(model, link)} />
             {isWrong({ tone }) && <span class="hidden"> {text.state[state]}</span>}
           </span>
         );
@@ -143,7 +169,15 @@ export function State({ row, health, model, at }: StateProps) {
       {plain}
       {plain !== '' && (part !== '' || drain !== undefined) && ', '}
       <b class={tone}>{isWhole ? word : part}</b>
-      <DrainState drain={drain} at={at} />
+      <DrainState
+        drain={drain}
+        at={at}
+        nodes={
+          'name' in row
+            ? drainAtNodes(model, linkTo('status' in row ? 'servers' : 'services', row.name))
+            : undefined
+        }
+      />
       {reason !== '' && reason !== part && (
         <>
           : <span class="reason">{reason}</span>
@@ -157,7 +191,10 @@ export function State({ row, health, model, at }: StateProps) {
 function causeOf(model: Pick<Model, 'lists'>, lost: readonly string[]): string {
   const states = new Set(lost.map((link) => serverAt(model, link).state));
   const [state = 'none'] = states;
-  return text.lost(lost.map(nameInLink), states.size === 1 ? text.state[state] : text.notUp);
+  return text.lost(
+    lost.map((link) => nameAt(model, link)),
+    states.size === 1 ? text.state[state] : text.notUp,
+  );
 }
 
 interface SessionCountProps {
@@ -167,7 +204,6 @@ interface SessionCountProps {
 
 /** The open sessions of a service: now, at most, and so far. */
 export function SessionCount({ row, model }: SessionCountProps) {
-  const page = usePage();
   const { name, current_connections: count, max_connection: limit = 0 } = row;
   return (
     <Count
@@ -179,13 +215,12 @@ export function SessionCount({ row, model }: SessionCountProps) {
       }
       limit={text.limit(limit)}
     >
-      <button
-        class="link"
-        aria-label={`${text.sessions.total(count)}, ${name}`}
-        onClick={() => page.go({ view: 'sessions', search: { service: name }, open: '' })}
+      <PlaceLink
+        label={`${text.sessions.total(count)}, ${name}`}
+        to={{ view: 'sessions', search: { service: name }, open: '', chosen: undefined }}
       >
         {count.toLocaleString('en')}
-      </button>
+      </PlaceLink>
     </Count>
   );
 }
@@ -244,27 +279,30 @@ interface DrainProps {
   readonly drain?: ResultOf<'servers.get'>['drain'] | undefined;
   /** When the numbers were read; left out if they are read at once after a change. */
   readonly at?: number | undefined;
+  /** What is left at all nodes of a fleet. */
+  readonly nodes?: string | undefined;
 }
 
 /** A drain, with what is left. */
-export function DrainState({ drain, at }: DrainProps) {
+export function DrainState({ drain, at, nodes }: DrainProps) {
   const when = useWhen();
   if (drain === undefined) return null;
   const { state, sessions, connections, until, then, reason } = drain;
   return (
     <>
-      <b class="warn">{state}</b>: {text.drain.left(sessions, connections)}
+      <b class="warn">{state}</b>: {nodes ?? text.drain.left(sessions, connections)}
       <Age at={at} />
       {until !== undefined && state === 'draining' && (
         <span class="soft"> {text.drain.until(when(Date.parse(until)), then ?? '')}</span>
       )}
-      {reason !== undefined && <span class="reason"> {reason}</span>}
+      {reason !== undefined && <span class="reason">: “{reason}”</span>}
     </>
   );
 }
 
 /** Where the gateway of a node is not what the fleet has. */
 export function Behind({ behind }: { readonly behind: Row<'fleet'>['behind'] }) {
+  const { model } = usePage();
   if (behind.length === 0) return null;
   return (
     <details>
@@ -272,7 +310,8 @@ export function Behind({ behind }: { readonly behind: Row<'fleet'>['behind'] }) 
       <ul>
         {behind.map(({ resource, since, detail }) => (
           <li key={resource}>
-            <ResourceLink link={resource} name={resource} /> <Since since={since} /> {detail}
+            <ResourceLink link={resource} name={nameAt(model.get(), resource)} /> <Since since={since} />{' '}
+            {detail}
           </li>
         ))}
       </ul>
@@ -282,11 +321,12 @@ export function Behind({ behind }: { readonly behind: Row<'fleet'>['behind'] }) 
 
 /** What drains, and what is left of it at a node. */
 export function NodeDrains({ drains }: { readonly drains: Row<'fleet'>['drains'] }) {
+  const { model } = usePage();
   return (
     <>
       {drains.map(({ resource, sessions, connections }) => (
         <div key={resource}>
-          <ResourceLink link={resource} name={nameInLink(resource)} />:{' '}
+          <ResourceLink link={resource} name={nameAt(model.get(), resource)} />:{' '}
           {text.drain.left(sessions, connections)}
         </div>
       ))}

@@ -2,27 +2,34 @@
  * Sessions: a list of any length, of which the visible part is read.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { SessionSearch } from 'gateway-admin-core/client';
+import { searchText, type SessionSearch } from 'gateway-admin-core/client';
+import { linkTo } from 'gateway-admin-core';
 
-import { closingChosen, closingOf } from './act.ts';
+import { actsOnResource, closingChosen, closingOf } from './act.ts';
+import { chosenAtFirst } from './field.tsx';
 import { instantOnClocks } from './instant.ts';
-import { nameInLink } from './link.ts';
-import type { Session, SessionPart } from './model.ts';
+import { rowsOf, type Session, type SessionPart } from './model.ts';
+import { nameAt } from './name.ts';
 import { useWhen } from './now.ts';
 import { usePage } from './page.ts';
 import { criteria, isNumber, type Chosen } from './place.ts';
 import { useStore } from './store.ts';
 import { Age, Link, ResourceLink } from './resource.tsx';
 import { text } from './text.ts';
+import { secondsIn, spanText } from './time.ts';
 import { windowOf } from './window.ts';
 
-const rowHeight = 28;
+/** The height of a row, which has two lines on a phone. */
+const rowHeight = (): number => (matchMedia('(max-width: 44rem)').matches ? 52 : 26);
+
+/** As many sessions are chosen at once. */
+const mostAtOnce = 1000;
 
 export function Sessions() {
   const page = usePage();
   const { search } = useStore(page.place);
   return (
-    <section aria-label={text.views.sessions}>
+    <section class="found" aria-label={text.views.sessions}>
       <Criteria search={search} />
       {/* A list of other sessions begins at its top, and nothing of it is chosen. */}
       <SessionList key={JSON.stringify(search)} search={search} />
@@ -34,13 +41,47 @@ function SessionList({ search }: { readonly search: SessionSearch }) {
   const page = usePage();
   const { sessions } = useStore(page.model, 'sessions');
   const { chosen = new Map() } = useStore(page.place);
+  /** Where the last box was pressed: with Shift, a press chooses everything from there. */
+  const last = useRef(0);
   useEffect(() => () => page.lookAt(undefined), [page]);
   const part = sessions?.search === search ? sessions : { ...unread, search };
+  const choose = (next: Chosen): void => page.go({ chosen: next.size === 0 ? undefined : next }, 'replace');
+
+  /** Chooses all sessions between two positions: those that are not in sight are read for it. */
+  async function chooseAll(first: number, end: number): Promise<void> {
+    const range = [first, Math.min(end, first + mostAtOnce - 1)] as const;
+    const answer = await page.client
+      .get()
+      ?.sessions.list({ ...search, fields: ['id', 'etag'], range })
+      .catch(() => undefined);
+    if (answer?.ok !== true || page.place.get().search !== search) return;
+    const found = answer.value.elements.map(({ id, etag = '' }) => [id, etag] as const);
+    choose(new Map([...(page.place.get().chosen ?? []), ...found]));
+  }
+
+  function press(position: number, row: Session, isChosen: boolean, isRange: boolean): void {
+    const [from, to] = [Math.min(last.current, position), Math.max(last.current, position)];
+    last.current = position;
+    if (isRange && isChosen) return void chooseAll(from, to);
+    const next = new Map(chosen);
+    if (isChosen && row.etag !== undefined) next.set(row.id, row.etag);
+    else next.delete(row.id);
+    choose(next);
+  }
+
   return (
     <>
-      <Bar part={part} search={search} chosen={chosen} />
+      <Bar part={part} search={search} />
       {part.fault !== '' && <p class="bad">{part.fault}</p>}
-      <Grid part={part} chosen={chosen} choose={(next) => page.go({ chosen: next }, 'replace')} />
+      <Grid part={part} chosen={chosen} press={press} />
+      {chosen.size > 0 && (
+        <ChosenBar
+          part={part}
+          chosen={chosen}
+          choose={choose}
+          chooseAll={() => void chooseAll(0, part.total - 1)}
+        />
+      )}
     </>
   );
 }
@@ -50,26 +91,59 @@ const unread = { first: 0, rows: [], total: 0, at: undefined, fault: '' };
 interface BarProps {
   readonly part: SessionPart;
   readonly search: SessionSearch;
-  readonly chosen: Chosen;
 }
 
-/** How many sessions there are, and what can be done with them. */
-function Bar({ part, search, chosen }: BarProps) {
+/** How many sessions there are, and what can be done with all of them. */
+function Bar({ part, search }: BarProps) {
   const page = usePage();
-  const words = criteria.flatMap((each) => {
-    const value = search[each];
-    return value === undefined ? [] : [text.sessions.words[each](String(value))];
-  });
-  const chooseNone = (): void => page.go({ chosen: undefined }, 'replace');
+  const { lists } = useStore(page.model, 'lists');
+  const words = searchText(search);
+  const all = rowsOf({ lists }, 'services').reduce((sum, { current_connections: each }) => sum + each, 0);
   return (
-    <p class="bar">
-      <span>{part.at === undefined ? '' : text.sessions.total(part.total)}</span>
+    <div class="bar">
+      <h2>
+        {part.at === undefined ? '' : text.sessions.total(part.total)}
+        {words !== '' && all > part.total && <span class="soft"> {text.sessions.ofAll(all)}</span>}
+      </h2>
       <Age at={part.at} />
-      <button disabled={part.total === 0} onClick={() => page.ask(closingOf(search, words.join(', ')))}>
-        {words.length === 0 ? text.closeAllSessions : text.closeSessionsThat(words.join(', '))}
-      </button>
+      {rowsOf({ lists }, 'fleet').length > 0 && <span class="soft">{text.ofThisNode}</span>}
       <button
-        disabled={chosen.size === 0}
+        class="plain danger"
+        disabled={part.total === 0}
+        onClick={() => page.ask(closingOf(search, words))}
+      >
+        {words === '' ? text.closeAllSessions : text.closeSessionsThat(words)}
+      </button>
+    </div>
+  );
+}
+
+interface ChosenProps {
+  readonly part: SessionPart;
+  readonly chosen: Chosen;
+  readonly choose: (chosen: Chosen) => void;
+  readonly chooseAll: () => void;
+}
+
+/** What is chosen, and what can be done with it. */
+function ChosenBar({ part, chosen, choose, chooseAll }: ChosenProps) {
+  const page = usePage();
+  const chooseNone = (): void => choose(new Map());
+  const most = Math.min(part.total, mostAtOnce);
+  return (
+    <div class="chosen">
+      <b>{text.sessions.chosen(chosen.size, part.total)}</b>
+      {chosen.size < most && (
+        <button class="plain" onClick={chooseAll}>
+          {text.sessions.chooseAll(most, part.total)}
+        </button>
+      )}
+      <button class="plain" onClick={chooseNone}>
+        {text.sessions.chooseNone}
+      </button>
+      <span class="soft">{text.sessions.range}</span>
+      <button
+        class="danger"
         onClick={() =>
           page.ask(
             closingChosen(
@@ -81,26 +155,25 @@ function Bar({ part, search, chosen }: BarProps) {
       >
         {text.closeChosen(chosen.size)}
       </button>
-      <button disabled={chosen.size === 0} onClick={chooseNone}>
-        {text.sessions.chooseNone}
-      </button>
-    </p>
+    </div>
   );
 }
+
+type Press = (position: number, row: Session, isChosen: boolean, isRange: boolean) => void;
 
 interface GridProps {
   readonly part: SessionPart;
   readonly chosen: Chosen;
-  readonly choose: (chosen: Chosen) => void;
+  readonly press: Press;
 }
 
 /** The list: only the visible rows are drawn. */
-function Grid({ part, chosen, choose }: GridProps) {
+function Grid({ part, chosen, press }: GridProps) {
   const page = usePage();
   const viewport = useRef<HTMLDivElement>(null);
   const [scrolled, setScrolled] = useState(0);
   const [visible, setVisible] = useState(600);
-  const { first, end, height, top } = windowOf(part.total, rowHeight, scrolled, visible);
+  const { first, end, height, top } = windowOf(part.total, rowHeight(), scrolled, visible);
   useEffect(() => {
     const element = viewport.current;
     if (element === null) return undefined;
@@ -132,7 +205,7 @@ function Grid({ part, chosen, choose }: GridProps) {
                 row={row}
                 position={first + at}
                 isChosen={row !== undefined && chosen.get(row.id) === row.etag}
-                choose={(isChosen) => choose(withChoice(chosen, row, isChosen))}
+                press={press}
               />
             );
           })}
@@ -143,27 +216,22 @@ function Grid({ part, chosen, choose }: GridProps) {
 }
 
 function Head() {
-  const { choose, id, user, address, service, connected, idle } = text.columns;
+  const { choose, id, user, service, address, connected, idle, state, acts } = text.columns;
   return (
     <div class="session session-head" role="row" aria-rowindex={1}>
       <span role="columnheader">
         <span class="hidden">{choose}</span>
       </span>
-      {[id, user, address, service, connected, idle].map((each) => (
+      {[id, user, service, address, connected, idle, state].map((each) => (
         <span key={each} role="columnheader">
           {each}
         </span>
       ))}
+      <span role="columnheader">
+        <span class="hidden">{acts}</span>
+      </span>
     </div>
   );
-}
-
-function withChoice(chosen: Chosen, row: Session | undefined, isChosen: boolean): Chosen {
-  const next = new Map(chosen);
-  if (row?.etag === undefined) return next;
-  if (isChosen) next.set(row.id, row.etag);
-  else next.delete(row.id);
-  return next;
 }
 
 function Criteria({ search }: { readonly search: SessionSearch }) {
@@ -171,14 +239,14 @@ function Criteria({ search }: { readonly search: SessionSearch }) {
   const form = useRef<HTMLFormElement>(null);
   // Before a person can type.
   useLayoutEffect(() => form.current?.reset(), [search]);
-  function send(event: SubmitEvent): void {
+  function send(event: Event): void {
     event.preventDefault();
-    const given = new FormData(event.currentTarget as HTMLFormElement);
+    const given = new FormData(form.current ?? undefined);
     const next = Object.fromEntries(
       criteria.flatMap((each) => {
         const value = given.get(each);
         if (typeof value !== 'string' || value.trim() === '') return [];
-        return [[each, isNumber(each) ? Number(value) : value.trim()]];
+        return [[each, isNumber(each) ? secondsIn(value) : value.trim()]];
       }),
     );
     page.go({ search: next });
@@ -188,19 +256,60 @@ function Criteria({ search }: { readonly search: SessionSearch }) {
       {criteria.map((each) => (
         <label key={each}>
           {text.sessions.criteria[each]}
-          <input
-            name={each}
-            autocomplete="off"
-            defaultValue={String(search[each] ?? '')}
-            pattern={isNumber(each) ? '[0-9]{1,9}' : undefined}
-          />
+          <Criterion name={each} search={search} send={send} />
         </label>
       ))}
       <button type="submit">{text.find.label}</button>
-      <button type="button" onClick={() => page.go({ search: {} })}>
-        {text.sessions.all}
-      </button>
+      {Object.keys(search).length > 0 && (
+        <button type="button" class="plain" onClick={() => page.go({ search: {} })}>
+          {text.sessions.all}
+        </button>
+      )}
     </form>
+  );
+}
+
+interface CriterionProps {
+  readonly name: (typeof criteria)[number];
+  readonly search: SessionSearch;
+  readonly send: (event: Event) => void;
+}
+
+/** What takes a criterion: services and servers are chosen from those that there are. */
+function Criterion({ name: each, search, send }: CriterionProps) {
+  const page = usePage();
+  const { lists } = useStore(page.model, 'lists');
+  const choices = { service: rowsOf({ lists }, 'services'), server: rowsOf({ lists }, 'servers') };
+  return (
+    <>
+      {each === 'service' || each === 'server' ? (
+        <select name={each} onChange={send}>
+          {[
+            '',
+            ...new Set([
+              ...(search[each] === undefined ? [] : [search[each]]),
+              ...choices[each].map(({ name }) => name),
+            ]),
+          ].map((name) => (
+            <option key={name} value={name} {...chosenAtFirst(name === (search[each] ?? ''))}>
+              {name === '' ? text.sessions.any : name}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          name={each}
+          autocomplete="off"
+          defaultValue={
+            isNumber(each) && search[each] !== undefined
+              ? spanText(Number(search[each]))
+              : String(search[each] ?? '')
+          }
+          placeholder={isNumber(each) ? text.sessions.suchAs[each as 'idle_over'] : text.sessions.any}
+          pattern={isNumber(each) ? '\\s*[0-9]{1,9}(\\.[0-9]{1,6})?\\s*(s|min|h|d)?\\s*' : undefined}
+        />
+      )}
+    </>
   );
 }
 
@@ -208,21 +317,22 @@ interface RowProps {
   readonly row: Session | undefined;
   readonly position: number;
   readonly isChosen: boolean;
-  readonly choose: (isChosen: boolean) => void;
+  readonly press: Press;
 }
 
-function SessionRow({ row, position, isChosen, choose }: RowProps) {
+function SessionRow({ row, position, isChosen, press }: RowProps) {
+  const page = usePage();
   const when = useWhen();
-  const { user, address, connected, idle } = row ?? {};
+  const { user, address, connected, idle, state } = row ?? {};
   return (
-    <div class="session" role="row" aria-rowindex={position + 2} data-row>
+    <div class={`session ${isChosen ? 'is-chosen' : ''}`} role="row" aria-rowindex={position + 2} data-row>
       <span role="cell">
         {row !== undefined && (
           <input
             type="checkbox"
             checked={isChosen}
             aria-label={`${text.columns.choose} ${String(row.id)}, ${row.user}`}
-            onChange={({ currentTarget }) => choose(currentTarget.checked)}
+            onClick={({ currentTarget, shiftKey }) => press(position, row, currentTarget.checked, shiftKey)}
           />
         )}
       </span>
@@ -230,12 +340,33 @@ function SessionRow({ row, position, isChosen, choose }: RowProps) {
         {row === undefined ? '…' : <Link collection="sessions" name={String(row.id)} />}
       </span>
       <span role="cell">{user}</span>
-      <span role="cell">{address}</span>
       <span role="cell">
-        {row !== undefined && <ResourceLink link={row.service} name={nameInLink(row.service)} />}
+        {row !== undefined && (
+          <ResourceLink link={row.service} name={nameAt(page.model.get(), row.service)} />
+        )}
       </span>
+      <span role="cell">{address}</span>
       <span role="cell">{connected !== undefined && when(instantOnClocks(connected))}</span>
-      <span role="cell">{idle}</span>
+      <span role="cell">{idle === undefined ? '' : spanText(Math.floor(idle))}</span>
+      <span role="cell" class="soft">
+        {state}
+      </span>
+      <span role="cell">{row !== undefined && <CloseButton row={row} />}</span>
     </div>
+  );
+}
+
+function CloseButton({ row }: { readonly row: Session }) {
+  const page = usePage();
+  const name = String(row.id);
+  const link = linkTo('sessions', name);
+  const close = (): void => {
+    const made = actsOnResource.find(({ id }) => id === 'sessions.close');
+    if (made !== undefined) page.ask(made.act({ collection: 'sessions', link, name }, { ...row }, row.etag));
+  };
+  return (
+    <button class="plain" onClick={close}>
+      {text.sessions.close} <span class="hidden">{text.sessions.named(name, row.user)}</span>
+    </button>
   );
 }

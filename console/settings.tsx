@@ -8,9 +8,10 @@ import type { Operation, Problem } from 'gateway-admin-core';
 import { patching, type Subject } from './act.ts';
 import { commandOf } from './connection.ts';
 import { InputField } from './field.tsx';
-import { faultsByField, patchOf, textsOf, type Typed } from './form.ts';
+import { faultsByField, linksIn, patchOf, textsOf, type Typed } from './form.ts';
 import { useMeanings, type Field } from './meaning.ts';
-import { usePage } from './page.ts';
+import { nameAt } from './name.ts';
+import { usePage, type Page } from './page.ts';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
 
@@ -39,17 +40,16 @@ function keep(link: string, draft: Draft | undefined): void {
   else drafts.set(link, draft);
 }
 
-/** Whether something is typed for a resource, and not saved. */
-export function isEdited(link: string): boolean {
-  return drafts.has(link);
-}
-
 export function Settings(props: Omit<SettingsProps, 'fields'>) {
   const fields = useMeanings().fields[props.subject.collection];
   if (fields === undefined) return <p class="soft">{text.drawer.nothing}</p>;
   const settable = fields.filter(({ isSettable }) => isSettable);
   if (settable.length === 0) return <p class="soft">{text.drawer.nothing}</p>;
-  return <SettingsForm {...props} fields={settable} />;
+  // What belongs to the resource comes first, and what needs much room last.
+  const rank = ({ type }: Field): number =>
+    ['names', '', 'map'].indexOf(type === 'names' || type === 'map' ? type : '');
+  const ordered = settable.toSorted((one, other) => rank(one) - rank(other));
+  return <SettingsForm {...props} fields={ordered} />;
 }
 
 function SettingsForm({ subject, read, fields }: SettingsProps) {
@@ -92,10 +92,34 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
     } else setRefusal({ problem, patch });
   }
 
+  const before = textsOf(fields, base.resource);
+  const edits = fields.filter(({ name }) => (typed[name] ?? '') !== before[name]);
   const faults = refusal === undefined ? {} : faultsByField(refusal.problem.errors ?? [], refusal.patch);
   return (
     <form class="settings" ref={form} onSubmit={(event) => void plan(event)}>
       {isOld && patch.length > 0 && <ChangedMeanwhile take={take} />}
+      <Fields fields={fields} edits={edits} before={before} typed={typed} faults={faults} change={setTyped} />
+      {faults[''] !== undefined && <p class="bad">{faults['']}</p>}
+      {edits.length > 0 && <Edits edits={edits} isPlannable={patch.length > 0} take={take} />}
+    </form>
+  );
+}
+
+interface FieldsProps {
+  readonly fields: readonly Field[];
+  readonly edits: readonly Field[];
+  readonly before: Typed;
+  readonly typed: Typed;
+  readonly faults: Typed;
+  readonly change: (typed: Typed) => void;
+}
+
+/** The fields. The one that was used last shows its meaning: what leaves it does not move what is pressed. */
+function Fields({ fields, edits, before, typed, faults, change }: FieldsProps) {
+  const page = usePage();
+  const [asked, setAsked] = useState('');
+  return (
+    <>
       {fields.map((field) => (
         <InputField
           key={field.name}
@@ -103,20 +127,53 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
           input={field.input}
           value={typed[field.name] ?? ''}
           fault={faults[field.name]}
-          change={(value) => setTyped({ ...typed, [field.name]: value })}
+          isAsked={field.name === asked}
+          ask={() => setAsked(field.name)}
+          was={
+            field.isSecret === true || !edits.includes(field)
+              ? undefined
+              : text.drawer.was(shownText(page, field, before[field.name]))
+          }
+          change={(value) => change({ ...typed, [field.name]: value })}
         />
       ))}
-      {faults[''] !== undefined && <p class="bad">{faults['']}</p>}
-      <div class="buttons">
-        <button type="button" onClick={take} disabled={patch.length === 0}>
-          {text.drawer.reset}
-        </button>
-        <button type="submit" class="primary" disabled={patch.length === 0}>
-          {text.drawer.plan}
-        </button>
-      </div>
-    </form>
+    </>
   );
+}
+
+interface EditsProps {
+  readonly edits: readonly Field[];
+  readonly isPlannable: boolean;
+  readonly take: () => void;
+}
+
+/** Which fields are edited, and what can be done with the edits. In sight wherever the form is. */
+function Edits({ edits, isPlannable, take }: EditsProps) {
+  return (
+    <div class="edits">
+      <p>
+        <b>{text.drawer.edits(edits.length)}</b>{' '}
+        <span class="soft">{edits.map(({ name }) => name).join(', ')}</span>
+      </p>
+      <button type="button" onClick={take}>
+        {text.drawer.reset}
+      </button>
+      <button type="submit" class="primary" disabled={!isPlannable}>
+        {text.drawer.plan}
+      </button>
+    </div>
+  );
+}
+
+/** A value as a person sees it. */
+function shownText({ model }: Page, { name, type }: Field, value = ''): string {
+  const shown =
+    type === 'names'
+      ? linksIn(name, value)
+          .map((link) => nameAt(model.get(), link))
+          .join(', ')
+      : value.trim();
+  return shown || text.plan.nothing;
 }
 
 function ChangedMeanwhile({ take }: { readonly take: () => void }) {

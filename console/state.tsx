@@ -1,25 +1,124 @@
 /**
- * The state of a resource: each field with its meaning, and what belongs to the resource.
+ * The state of a resource: how it is since when and by whom, and each field with its meaning.
  */
-import { useState } from 'preact/hooks';
-import type { Answer } from 'gateway-admin-core/client';
+import { useRef, useState } from 'preact/hooks';
+import type { ResultOf } from 'gateway-admin-core/client';
 
-import { deletingListener, type Subject } from './act.ts';
+import { actsOnResource, type Subject } from './act.ts';
 import { useAsking } from './asking.ts';
-import { askToCreate } from './creation.ts';
+import { healthOf } from './health.ts';
 import { HistoryList } from './history.tsx';
 import { instantOnClocks } from './instant.ts';
 import { useMeanings } from './meaning.ts';
-import { useWhen } from './now.ts';
+import type { Collection, Row } from './model.ts';
+import { useNow, useWhen } from './now.ts';
 import { usePage } from './page.ts';
 import { valueText } from './plan.ts';
-import { DrainState, Links } from './resource.tsx';
+import { DrainState, Links, State } from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
+import { durationText, sinceInstant, whenText } from './time.ts';
 
 interface Props {
   readonly subject: Subject;
   readonly resource: Readonly<Record<string, unknown>>;
+}
+
+type Drain = NonNullable<ResultOf<'services.get'>['drain']>;
+
+/** How a service, server or monitor is, since when and by whom. A drain has its progress, and can end now. */
+export function StateLine({ subject, resource }: Props) {
+  const page = usePage();
+  const model = useStore(page.model, 'lists');
+  const { collection, link } = subject;
+  const { drain, state_since, status_since, started, state } = resource as Readonly<
+    Record<string, string | undefined>
+  > & { readonly drain?: Drain };
+  const by = useActor(link, drain === undefined ? 'state' : 'drain');
+  useNow();
+  if (!('state' in resource || 'status' in resource) || collection === 'sessions') return null;
+  const health = healthOf(model, collection as Collection, resource);
+  const since = drain?.since ?? state_since ?? status_since ?? (state === 'started' ? started : undefined);
+  return (
+    <div class={`state-line ${health.tone}`}>
+      <p>
+        {drain === undefined ? (
+          <State row={resource as unknown as Row<'services'>} health={health} model={model} />
+        ) : (
+          <b class="warn">{drain.state}</b>
+        )}{' '}
+        <span class="soft">
+          {since !== undefined && (
+            <time dateTime={since} title={whenText(Date.parse(since))}>
+              {text.drawer.since(durationText(sinceInstant(since)))}
+            </time>
+          )}
+          {/* What a monitor finds is nobody's. */}
+          {by !== undefined && (drain !== undefined || collection !== 'servers') && ` ${text.drawer.by_(by)}`}
+          {drain?.reason !== undefined && `: “${drain.reason}”`}
+        </span>
+      </p>
+      {drain !== undefined && <DrainProgress drain={drain} subject={subject} resource={resource} />}
+    </div>
+  );
+}
+
+/** Who has last changed a field of a resource; `undefined` if that is not known. */
+function useActor(resource: string, field: string): string | undefined {
+  const page = usePage();
+  const client = useStore(page.client);
+  const { events } = useStore(page.model, 'events');
+  const [actor, setActor] = useState<string>();
+  useAsking(
+    client && (() => client.history.list({ resource, field, range: [0, 0] }).catch(() => undefined)),
+    (answer) => setActor(answer?.ok === true ? answer.value.elements[0]?.actor : undefined),
+    [client, resource, field],
+    [events.find(({ event }) => event.command !== undefined)?.id],
+  );
+  return actor;
+}
+
+/** What is left of a drain, when what becomes of it, and the way to end it now. */
+function DrainProgress({ drain, subject, resource }: Props & { readonly drain: Drain }) {
+  const page = usePage();
+  const { sessions, connections, state, until, then } = drain;
+  const left = Math.max(sessions, connections);
+  // How many there were at first, the interface does not say.
+  const most = useRef(left);
+  most.current = Math.max(most.current, left);
+  const id = subject.collection === 'services' ? 'services.closeSessions' : 'servers.closeConnections';
+  const may = (resource['may'] as readonly { readonly id: string; readonly allowed: boolean }[]).find(
+    (each) => each.id === id,
+  );
+  const act = actsOnResource.find((each) => each.id === id)?.act(subject, resource);
+  return (
+    <>
+      <progress
+        value={most.current - left}
+        max={Math.max(most.current, 1)}
+        aria-label={text.drain.left(sessions, connections)}
+      />
+      <p>
+        <b>{text.drain.left(sessions, connections)}</b>{' '}
+        {most.current > left && <span class="soft">{text.drain.seen(most.current)} </span>}
+        <span class="soft">
+          {state === 'draining' &&
+            (until === undefined
+              ? text.drain.noDeadline
+              : text.drain.at(
+                  whenText(Date.parse(until)),
+                  durationText(-sinceInstant(until)),
+                  then ?? 'close',
+                ))}
+        </span>
+        {left > 0 && act !== undefined && may?.allowed === true && (
+          <button class="small danger" onClick={() => page.ask(act)}>
+            {text.drain.endNow}
+          </button>
+        )}
+      </p>
+    </>
+  );
 }
 
 export function StateFields({ subject, resource }: Props) {
@@ -27,27 +126,23 @@ export function StateFields({ subject, resource }: Props) {
   const fields = useMeanings().fields[collection] ?? [];
   const names = Object.keys(resource).filter((name) => name !== 'may' && name !== 'name' && name !== 'links');
   return (
-    <>
-      <dl class="fields">
-        {names.map((name) => {
-          const field = fields.find((each) => each.name === name);
-          return (
-            <div key={name}>
-              <dt>
-                {name}
-                <span class="soft meaning">{field?.does}</span>
-              </dt>
-              <dd>
-                <Value name={name} value={resource[name]} />
-                {field?.isSettable === true && <Why link={link} field={name} />}
-              </dd>
-            </div>
-          );
-        })}
-      </dl>
-      {collection === 'services' && <Listeners service={subject.name} />}
-      {collection === 'servers' && <Connections server={subject.name} resource={resource} />}
-    </>
+    <dl class="fields">
+      {names.map((name) => {
+        const field = fields.find((each) => each.name === name);
+        return (
+          <div key={name}>
+            <dt>
+              {name}
+              <span class="soft meaning">{field?.does}</span>
+            </dt>
+            <dd>
+              <Value name={name} value={resource[name]} />
+              {field?.isSettable === true && <Why link={link} field={name} />}
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
   );
 }
 
@@ -75,71 +170,7 @@ function Why({ link, field }: { readonly link: string; readonly field: string })
         {text.drawer.why}
         <span class="hidden"> {field}</span>
       </button>
-      {isOpen && <HistoryList resource={link} field={field} />}
+      {isOpen && <HistoryList search={{ resource: link, field }} isPart />}
     </>
-  );
-}
-
-/** What a request gives, asked again after each event, and for another key. */
-function useAnswer<T>(ask: (() => Promise<Answer<T>>) | undefined, key: unknown): T | undefined {
-  const page = usePage();
-  const client = useStore(page.client);
-  const { events } = useStore(page.model, 'events');
-  const [value, setValue] = useState<T>();
-  useAsking(
-    // What goes wrong here goes wrong with the whole drawer, which says so.
-    ask && (() => ask().catch(() => undefined)),
-    (answer) => {
-      if (answer?.ok === true) setValue(answer.value);
-    },
-    [client],
-    [key, events[0]?.id],
-  );
-  return value;
-}
-
-function Listeners({ service }: { readonly service: string }) {
-  const page = usePage();
-  const client = useStore(page.client);
-  const listeners = useAnswer(client && (() => client.services.listeners(service)), service)?.elements;
-  if (listeners === undefined) return null;
-  return (
-    <section aria-label={text.lists.listeners}>
-      <h3>{text.lists.listeners}</h3>
-      <ul>
-        {listeners.map(({ name, protocol, address, port }) => (
-          <li key={name}>
-            {name} <span class="soft">{protocol}</span> {address}
-            {port === undefined ? '' : `:${String(port)}`}{' '}
-            <button class="small" onClick={() => page.ask(deletingListener(service, name))}>
-              {text.verbs.delete} <span class="hidden">{name}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
-      <button class="small" onClick={() => void askToCreate(page, 'listeners', service)}>
-        {text.add('listeners', service)}
-      </button>
-    </section>
-  );
-}
-
-/** How many connections there are to a server, and the way to the sessions that have them. */
-function Connections({ server, resource }: { readonly server: string; readonly resource: object }) {
-  const page = usePage();
-  const client = useStore(page.client);
-  const total = useAnswer(
-    client && (() => client.servers.connections(server, { range: [0, 0] })),
-    // Counted anew with each reading of the server: no event tells of the connections that clients open.
-    resource,
-  )?.total;
-  if (total === undefined) return null;
-  return (
-    <p>
-      {text.connections(total)}{' '}
-      <button class="link" onClick={() => page.go({ view: 'sessions', search: { server }, open: '' })}>
-        {text.showSessions}
-      </button>
-    </p>
   );
 }

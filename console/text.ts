@@ -67,7 +67,6 @@ export const acts = {
 
 /** How the value of a field is typed, by the type of the field. The page loads these texts later. */
 export const formats = {
-  names: 'With commas between.',
   words: 'With commas between.',
   map: 'A line for each: name = value.',
   secret: 'Write-only. Empty: stays as it is.',
@@ -75,8 +74,6 @@ export const formats = {
 
 export const text = {
   views: { gateway: 'Gateway', sessions: 'Sessions', history: 'History' },
-  tabs: { state: 'State', settings: 'Settings', history: 'History' },
-  edited: '(edited)',
   lists: {
     services: 'Services',
     servers: 'Servers',
@@ -99,6 +96,8 @@ export const text = {
     servers: 'Servers',
     server: 'Server',
     address: 'Address',
+    protocol: 'Protocol',
+    role: 'Role',
     drain: 'Drain',
     module: 'Module',
     router: 'Router',
@@ -108,13 +107,14 @@ export const text = {
     user: 'User',
     service: 'Service',
     connected: 'Connected',
-    idle: 'Idle (s)',
+    idle: 'Idle',
     id: 'Id',
     choose: 'Choose',
     acts: 'Actions',
   },
   verbs: {
     drain: 'Drain',
+    changeDrain: 'Change the drain of',
     resume: 'Resume',
     delete: 'Delete',
     setMaintenance: 'Set maintenance on',
@@ -134,6 +134,11 @@ export const text = {
     left: (sessions: number, connections: number) =>
       sessions + connections === 0 ? 'nothing left' : `${closing(sessions, connections)} left`,
     until: (time: string, then: string) => `until ${time}, then ${then}`,
+    seen: (most: number) => `of ${most.toLocaleString('en')} since you opened this.`,
+    noDeadline: 'No deadline.',
+    at: (time: string, ahead: string, then: string) =>
+      `At ${time}, in ${ahead}, ${then === 'close' ? 'what is left is closed' : 'the drain ends'}.`,
+    endNow: 'End now',
   },
   plan: {
     planning: (since: string) => `Planning … ${since}`,
@@ -144,8 +149,11 @@ export const text = {
       sessions + connections === 0 ? 'nothing' : closing(sessions, connections),
     stays: (sessions: number) =>
       `${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}.`,
-    asks: (type: string, resource: string, count: number | undefined) =>
-      `${type} ${resource}${count === undefined ? '' : ` (${String(count)})`}`,
+    listed: (op: string, name: string) => `${{ add: 'added', remove: 'removed' }[op] ?? 'moved'} ${name}`,
+    until: (time?: string, then = 'close') =>
+      time === undefined
+        ? 'no deadline'
+        : `until ${time}, then ${then === 'close' ? 'closes what is left' : 'resumes'}`,
     becomes: (before: string, after: string) => `${before} → ${after}`,
     sets: (path: string, value: string) => `${path}: ${value}`,
     nothing: 'nothing',
@@ -159,8 +167,6 @@ export const text = {
       asks: 'The gateway is asked for',
     },
     others: 'Others are changing this now:',
-    other: (actor: string | undefined, type: string, since: string) =>
-      `${actor ?? 'the gateway'}: ${type}, for ${since}`,
     changed: 'This has changed since you looked:',
     was: 'was',
     is: 'now',
@@ -237,6 +243,7 @@ export const text = {
     showAll: (count: number) => `Show all ${String(count)}`,
     fewer: 'Show fewer',
     inFlight: (count: number) => `${counted(count, 'command')} in flight`,
+    forBy: (since: string, actor?: string) => `for ${since}${actor === undefined ? '' : `, by ${actor}`}`,
     unknown: 'outcome unknown',
     progress: (done: number, of: number) => `${done.toLocaleString('en')} of ${of.toLocaleString('en')}`,
     readOnly: (since: string, by = '', reason = '') =>
@@ -256,9 +263,35 @@ export const text = {
   },
   scope: {
     all: (nodes: number) => (nodes === 1 ? 'on the one node' : `on all ${String(nodes)} nodes`),
-    one: (node: string, others: number) =>
-      `at node ${node} alone${others === 0 ? '' : `; ${counted(others, 'other node')} ${others === 1 ? 'keeps its own' : 'keep their own'}`}`,
+    one: (node: string) => `at node ${node}`,
+    fleet: 'in the fleet',
+    counted: (node: string) => ` at node ${node}`,
+    silent: (nodes: readonly string[]) =>
+      nodes.length === 1
+        ? `Node ${nodes.join()} is silent, and follows when it is back.`
+        : `Nodes ${nodes.join(', ')} are silent, and follow when they are back.`,
+    stay: (parts: readonly string[]) => `${parts.join(', ')} stay.`,
+    unknown: (nodes: readonly string[]) =>
+      `What is open at ${nodes.join(', ')} stays: to close it, use the page of ${nodes.length === 1 ? 'that node' : 'those nodes'}, or drain.`,
+    drain: (sum: string, parts: readonly string[], silent: readonly string[]) =>
+      `${[sum, parts.join(', ')].filter(Boolean).join(': ')}${silent.length === 0 ? '' : `; not known at ${silent.join(', ')}`}`,
   },
+  keys: {
+    title: 'Keys',
+    close: 'Close',
+    all: {
+      '/': 'find anything; in the sessions, the criteria',
+      Enter: 'open what was found, or the row of a box',
+      'g g': 'the gateway',
+      'g s': 'the sessions',
+      'g h': 'the history',
+      '↑ ↓': 'the row above, the row below',
+      Shift: 'with a press on a second box: all sessions between',
+      Esc: 'out of a menu, a dialog or the drawer',
+      '?': 'these keys',
+    },
+  },
+  copy: { copy: 'Copy', copied: 'Copied', link: 'Copy link', byHand: 'Copy this' },
   old: (age: string) => `${age} old`,
   services: (count: number) => counted(count, 'service'),
   up: 'up',
@@ -283,17 +316,19 @@ export const text = {
       server: 'Server',
       user: 'User',
       address: 'Address',
-      idle_over: 'Idle longer than (s)',
-      older_than: 'Connected longer than (s)',
+      idle_over: 'Idle longer than',
+      older_than: 'Connected longer than',
     },
-    words: {
-      service: (value: string) => `of ${value}`,
-      server: (value: string) => `on ${value}`,
-      user: (value: string) => `of user ${value}`,
-      address: (value: string) => `from ${value}`,
-      idle_over: (value: string) => `idle longer than ${value} s`,
-      older_than: (value: string) => `connected longer than ${value} s`,
-    },
+    any: 'any',
+    suchAs: { idle_over: 'such as 10 min', older_than: 'such as 1 h' },
+    close: 'Close',
+    named: (id: string, user: string) => `session ${id} of ${user}`,
+    ofAll: (all: number) => `of ${all.toLocaleString('en')}`,
+    chosen: (chosen: number, all: number) =>
+      `${chosen.toLocaleString('en')} of ${all.toLocaleString('en')} ${chosen === 1 ? 'is' : 'are'} chosen`,
+    chooseAll: (most: number, all: number) =>
+      `Choose ${most < all ? 'the first' : 'all'} ${most.toLocaleString('en')}`,
+    range: 'Shift chooses a range.',
     total: (total: number) => counted(total, 'session'),
   },
   drawer: {
@@ -301,19 +336,62 @@ export const text = {
     why: 'Last change',
     gone: 'Gone.',
     plan: 'Show what this changes',
-    reset: 'Reset',
+    reset: 'Drop',
     changedMeanwhile: 'The settings have changed since you began.',
     take: 'Discard my edits',
     nothing: 'No settings.',
-    mayNot: 'Not possible:',
     loading: 'Reading …',
+    /** The kinds with settings. */
+    settings: { services: true, servers: true, monitors: true, filters: true },
+    settingsTitle: 'Settings',
+    historyOf: (name: string) => `History of ${name}`,
+    all: 'All',
+    fields: 'All fields',
+    more: 'More',
+    moreOf: (name: string) => `acts on ${name}`,
+    noListeners: 'No listeners: no client reaches the service.',
+    by: { servers: 'Sessions by server', services: 'Sessions by service' },
+    share: 'Share',
+    on: 'Connections',
+    onNone: 'On no server now.',
+    since: (age: string) => `for ${age}`,
+    by_: (name: string) => `by ${name}`,
+    was: (value: string) => `was ${value}`,
+    edits: (count: number) => counted(count, 'edit'),
   },
   history: {
-    more: (shown: number, total: number) =>
-      `Show more: ${shown.toLocaleString('en')} of ${total.toLocaleString('en')} are shown`,
-    undo: { refused: 'changed or undone later', irreversible: 'cannot be undone' },
+    back: (shown: number, total: number, to: string) =>
+      `${shown.toLocaleString('en')} of ${total.toLocaleString('en')} are shown, back to ${to}.`,
+    more: (count: number) => `Show ${count.toLocaleString('en')} more`,
+    undo: { refused: 'changed later', irreversible: 'cannot be undone' },
+    undone: 'undone at',
+    undoneLater: 'undone later',
+    undid: (what = 'an earlier change', when?: string) =>
+      `Undid ${when === undefined ? what : `“${what}” of ${when}`}:`,
+    several: (count: number) => `${String(count)} changes`,
+    moreOf: 'More about',
+    restoreWarning: 'Everything that was changed since then is taken back too. The plan says what that is.',
+    often: 'Often looked for',
+    byMe: 'By me',
+    closings: 'Closed sessions',
+    clear: 'Clear',
+    anything: 'anything',
+    columns: { time: 'Time', who: 'Who', what: 'What', changed: 'Changed' },
+    criteria: { actor: 'Who', type: 'What', resource: 'Of', since: 'From', before: 'To' },
+    kinds: {
+      service: 'services',
+      listener: 'listeners',
+      server: 'servers',
+      monitor: 'monitors',
+      filter: 'filters',
+      sessions: 'closed sessions',
+      connections: 'closed connections',
+      user: 'users',
+      logs: 'flushed logs',
+      interface: 'the interface',
+    },
   },
-  events: { title: 'Events since you opened this page' },
+  events: { title: 'Latest', none: 'Nothing has happened since you opened this page.' },
   /** How a thing is, in the chips and in the rows; the worst first, as the chips stand. */
   state: {
     failed: 'failed',

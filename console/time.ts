@@ -17,6 +17,20 @@ export function durationText(milliseconds: number): string {
   return `${String(Math.floor(seconds / size))} ${unit}`;
 }
 
+/** A span of time in its two largest units, such as `1 h 26 min`. */
+export function spanText(seconds: number): string {
+  const at = units.findIndex(([size]) => seconds >= size);
+  const [[size, unit], next] = [units[at] ?? [1, 's'], units[at + 1]];
+  const rest = next === undefined || at < 0 ? 0 : Math.floor((seconds % size) / next[0]);
+  return `${String(Math.floor(seconds / size))} ${unit}${rest === 0 || next === undefined ? '' : ` ${String(rest)} ${next[1]}`}`;
+}
+
+/** The seconds in a span that a person types, such as `90`, `10 min` or `1.5 h`. */
+export function secondsIn(span: string): number {
+  const [, number = '', unit = 's'] = /^\s*([\d.]+)\s*(\w*)/.exec(span) ?? [];
+  return Number(number) * (units.find(([, each]) => each === unit)?.[0] ?? 1);
+}
+
 /** How long something took, such as `0.3 s`. */
 export function tookText(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
@@ -65,7 +79,9 @@ function gatewayNow(): number {
 
 interface Formats {
   readonly day: Intl.DateTimeFormat;
+  readonly longDay: Intl.DateTimeFormat;
   readonly time: Intl.DateTimeFormat;
+  readonly input: Intl.DateTimeFormat;
 }
 
 // Made once: to make a format takes a hundred times as long as to use it.
@@ -74,10 +90,13 @@ const formats = new Map<string, Formats>();
 function formatsIn(timeZone: string): Formats {
   const known = formats.get(timeZone) ?? {
     day: new Intl.DateTimeFormat([], { dateStyle: 'medium', timeZone }),
+    longDay: new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long', timeZone }),
     time: new Intl.DateTimeFormat([], {
       ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
       ...{ hourCycle: 'h23', timeZone },
     }),
+    // The language in which a date is written as ISO 8601 has it.
+    input: new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short', timeZone }),
   };
   formats.set(timeZone, known);
   return known;
@@ -88,6 +107,27 @@ export function whenText(at: number, now = gatewayNow()): string {
   const { day, time } = formatsIn(zone);
   const date = day.format(at);
   return date === day.format(now) ? time.format(at) : `${date} ${time.format(at)}`;
+}
+
+/** The time of day. */
+export function timeText(at: number): string {
+  return formatsIn(zone).time.format(at);
+}
+
+/** The day, such as `Saturday 28 November`. */
+export function dayText(at: number): string {
+  return formatsIn(zone).longDay.format(at);
+}
+
+/** A time as an input for a time has it, such as `2026-11-28T14:05`. */
+export function inputText(at: number): string {
+  return formatsIn(zone).input.format(at).replace(' ', 'T');
+}
+
+/** The instant that a person has put into an input for a time. */
+export function instantIn(input: string): string {
+  const asUtc = Date.parse(`${input}Z`);
+  return new Date(2 * asUtc - Date.parse(`${inputText(asUtc)}Z`)).toISOString();
 }
 
 /** How long ago an instant of the gateway was, in milliseconds. */

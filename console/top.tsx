@@ -5,7 +5,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { actOn } from './act.ts';
 import { SmallButton } from './act-button.tsx';
 import { wrongIn } from './health.ts';
 import { loadLate } from './later.ts';
@@ -31,9 +30,7 @@ export function Top({ children }: { readonly children: ComponentChildren }) {
   return (
     <header>
       <h1>
-        <button class="link" onClick={() => page.go({ open: '/' })}>
-          {gateway?.name ?? 'Gateway'}
-        </button>
+        <ResourceLink link="/" name={gateway?.name ?? 'Gateway'} />
         {gateway?.environment !== undefined && (
           <span class={`environment ${gateway.environment === 'production' ? 'production' : ''}`}>
             {gateway.environment}
@@ -51,7 +48,6 @@ export function Top({ children }: { readonly children: ComponentChildren }) {
       </span>
       {hasOwnLogIn && gateway?.user !== undefined && <button onClick={page.logOut}>{text.top.logOut}</button>}
       <Alerts model={model} />
-      <InFlight model={model} />
     </header>
   );
 }
@@ -210,32 +206,5 @@ function Card({ alert }: { readonly alert: Row<'alerts'> }) {
         </p>
       )}
     </li>
-  );
-}
-
-function InFlight({ model }: { readonly model: Shown }) {
-  const page = usePage();
-  useNow();
-  const commands = rowsOf(model, 'commands');
-  if (commands.length === 0) return null;
-  return (
-    <ul class="in-flight" aria-label={text.top.inFlight(commands.length)}>
-      {commands.map(({ id, type, resource, actor, since, outcome, progress }) => (
-        <li key={id}>
-          {type} {resource} <span class="soft">{actor}</span> {durationText(sinceInstant(since))}
-          {progress !== undefined && ` ${text.top.progress(progress.done, progress.of)}`}
-          {outcome === 'unknown' && <strong class="bad"> {text.top.unknown} </strong>}
-          {outcome === 'unknown' && (
-            <button
-              onClick={() =>
-                page.ask(actOn('commands.abandon', text.verbs.abandon, id, `${type} ${resource}`))
-              }
-            >
-              {text.verbs.abandon}
-            </button>
-          )}
-        </li>
-      ))}
-    </ul>
   );
 }

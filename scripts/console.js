@@ -40,12 +40,14 @@ const { acts, formats } = await imported('console/text.ts');
 const meant = { fields: fieldsOfKinds(formats), acts };
 const meanings = fileOf('meanings', 'json', 'application/json', JSON.stringify(meant));
 const { parts, values } = await lateValues();
+const lateStyle = await bundled({ ...bundling, entryPoints: ['console/late.css'] });
 const late = fileOf(
   'late',
   'js',
   'text/javascript',
   await scripted({
     entryPoints: ['console/late.tsx'],
+    define: { lateStyle: JSON.stringify(lateStyle.trim()) },
     plugins: [takingParts(values)],
     inject: [],
     banner: { js: `const h = ${partAt('preact__h')}, Fragment = ${partAt('preact__Fragment')};` },

@@ -18,7 +18,7 @@ const kinds = {
 const changedByActs = ['drain', 'state', 'status'];
 
 /** The types of inputs, by the types of fields. */
-const inputTypes = { flag: 'choice', names: 'text', words: 'text', map: 'long' };
+const inputTypes = { flag: 'choice', names: 'links', words: 'text', map: 'long' };
 
 /** The fields by collection, with how the values of each type are typed. */
 export function fieldsOfKinds(formats) {

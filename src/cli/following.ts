@@ -3,14 +3,15 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Client, EventStreamItem, ShownEvent } from '../client/index.ts';
+import { sentenceOf, textOf, type Client, type EventStreamItem } from '../client/index.ts';
 import type { Problem } from '../index.ts';
 import { isPassing, messageOf, refusal } from './answer.ts';
 import { CommandError, connectionOptions, wrongUse, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
 import { timesOf } from './input.ts';
 import { kindOf, kinds, type EventTypes } from './kind.ts';
-import { cellOf, counted, fieldCell, safeText, timeText } from './output.ts';
+import { Names } from './naming.ts';
+import { cellOf, safeText, timeText } from './output.ts';
 import { partLines } from './plan.ts';
 import { list, listingOf, print, read, shownText, type Listing, type Page } from './reading.ts';
 
@@ -41,10 +42,13 @@ export const events: Command = {
     };
     const client = await connect(call);
     const timeOf = output.isJson ? String : await clockOf(client);
+    const names = new Names(client);
     for await (const item of following(call, client, given)) {
       if (output.isJson) output.jsonLine(item);
-      else if ('event' in item) output.lines(eventLine(call, item, timeOf));
-      else output.lines(output.style('yellow', 'Events are missing here: look at the state.'));
+      else if ('event' in item) {
+        await names.read([item.event.resource]);
+        output.lines(eventLine(call, item, timeOf, names));
+      } else output.lines(output.style('yellow', 'Events are missing here: look at the state.'));
     }
   },
 };
@@ -99,26 +103,22 @@ const colours: ReadonlyMap<string, 'yellow' | 'red' | 'green'> = new Map([
   ['started', 'green'],
 ]);
 
-function eventLine({ output }: Call, { id, event }: Item, timeOf: (at: number) => string): string {
-  const { type, at, resource, actor } = event;
+function eventLine(
+  { output }: Call,
+  { id, event }: Item,
+  timeOf: (at: number) => string,
+  { nameOf }: Names,
+): string {
+  const { type, at, actor } = event;
   const [, verb = ''] = type.split('.');
   const colour = colours.get(verb);
-  const name = safeText(type.padEnd(18));
-  const by = actor === undefined ? [] : [`by ${actor}`];
-  const parts = [resource, ...detailOf(event), ...by].map(safeText);
-  return [timeOf(at), safeText(id), colour === undefined ? name : output.style(colour, name), ...parts].join(
-    '  ',
-  );
-}
-
-/** What an event says besides its type. */
-function detailOf(event: ShownEvent): readonly string[] {
-  if ('operations' in event) return partLines(event);
-  if ('sessions' in event) return [counted(event.sessions.length, 'session')];
-  if ('connections' in event) return [counted(event.connections.length, 'connection')];
-  const state = 'state' in event ? [`[${event.state}]`] : [];
-  if ('reason' in event) return [...state, event.reason];
-  return 'status' in event ? [`[${fieldCell('status', event.status)}]`] : state;
+  const telling = { tense: actor === undefined ? ('was' as const) : ('did' as const), who: actor, nameOf };
+  const sentence = safeText(textOf(sentenceOf(event, telling)));
+  const parts = partLines(event);
+  return [
+    ...[timeOf(at), safeText(id)],
+    ...[colour === undefined ? sentence : output.style(colour, sentence), ...parts],
+  ].join('  ');
 }
 
 const watched = Object.entries(kinds).flatMap(([word, kind]) => ('events' in kind ? [`${word}s`] : []));

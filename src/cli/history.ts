@@ -1,7 +1,7 @@
 /**
  * `history`, `why` and `undo`: what was changed, by whom, and the way back.
  */
-import type { Client, EndpointId, HistorySearch } from '../client/index.ts';
+import { sentencesOf, textOf, type Client, type EndpointId, type HistorySearch } from '../client/index.ts';
 import type { Update } from '../index.ts';
 import { applyPatch, type Json } from '../json/index.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
@@ -11,7 +11,8 @@ import { connectionOptions, refused, wrongUse, type Call, type Command } from '.
 import { connect, methodOf } from './connection.ts';
 import { instantIn } from './input.ts';
 import { configured, decodedName, plurals, subjectOf } from './kind.ts';
-import { counted, safeText, timeText } from './output.ts';
+import { Names, type NameOf } from './naming.ts';
+import { safeText, timeText } from './output.ts';
 import { changeCountOf, partLines } from './plan.ts';
 import { rangeOf } from './reading.ts';
 
@@ -62,7 +63,7 @@ export const history: Command = {
     const client = await connect(call);
     const search = await searchOf(call, client);
     const found = valueOrEnd(await client.history.list({ ...search, range }));
-    show(call, found.elements);
+    await show(call, client, found.elements);
     const { length } = found.elements;
     if (length < found.total)
       call.output.note(`${length.toLocaleString('en')} of ${found.total.toLocaleString('en')}`);
@@ -85,7 +86,7 @@ export const why: Command = {
     const client = await connect(call);
     const last = await lastChangeOf(client, place);
     if (last !== undefined) {
-      show(call, [last]);
+      await show(call, client, [last]);
       return;
     }
     await assertPlace(client, place);
@@ -206,7 +207,7 @@ async function lastOf(call: Call, client: Client): Promise<string> {
   for await (const entry of entriesOf(client)) {
     // An undo is not undone by the next one: that would do the change again.
     if (entry.undo !== 'possible' || entry.undoes !== undefined) continue;
-    for (const line of linesOf(entry)) call.output.note(line);
+    for (const line of linesOf(entry, await namesIn(client, [entry]))) call.output.note(line);
     return entry.id;
   }
   throw refused('The history has no change that can be undone.');
@@ -239,27 +240,34 @@ async function searchOf(call: Call, client: Client): Promise<HistorySearch> {
   return search;
 }
 
-function show({ output }: Call, entries: readonly HistoryEntryRepresentation[]): void {
+async function show(
+  { output }: Call,
+  client: Client,
+  entries: readonly HistoryEntryRepresentation[],
+): Promise<void> {
   if (output.isJson) output.json(entries);
   else if (entries.length === 0) output.lines('No changes.');
-  else output.lines(...entries.flatMap(linesOf));
+  else {
+    const nameOf = await namesIn(client, entries);
+    output.lines(...entries.flatMap((entry) => linesOf(entry, nameOf)));
+  }
 }
 
-function eventText({ type, resource, count }: Event): string {
-  if (typeof count !== 'number') return `${type} ${resource}`;
-  // What is counted is the first word of the type, in the singular.
-  return `${type} ${resource}: ${counted(count, type.replace(/s?\..*$/, ''))}`;
+async function namesIn(client: Client, entries: readonly HistoryEntryRepresentation[]): Promise<NameOf> {
+  const names = new Names(client);
+  await names.read(entries.flatMap(({ events }) => events.map(({ resource }) => resource)));
+  return names.nameOf;
 }
 
 /** An entry in lines: who, when, and what. */
-function linesOf(entry: HistoryEntryRepresentation): readonly string[] {
+function linesOf(entry: HistoryEntryRepresentation, nameOf: NameOf): readonly string[] {
   const { id, at, actor, events } = entry;
   const more = changeCountOf(entry) - events.length;
   const by = actor === undefined ? '' : ` by ${actor}`;
   return [
     safeText(`${timeText(at)}  ${id}${by}${[...standingOf(entry)].map((text) => ` (${text})`).join('')}`),
     ...events.flatMap((event) => [
-      safeText(`  ${eventText(event)}`),
+      ...sentencesOf([event], { tense: 'did', nameOf }).map((parts) => safeText(`  ${textOf(parts)}`)),
       ...partLines(event).map((line) => `    ${line}`),
     ]),
     ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : []),

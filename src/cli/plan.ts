@@ -5,6 +5,8 @@
 import {
   acts,
   changedParts,
+  sentenceOf,
+  textOf,
   type ActId,
   type Client,
   type CommandId,
@@ -218,8 +220,8 @@ export function sentencesOf(notes: Notes): readonly string[] {
 }
 
 /** An effect: what the gateway is asked for. */
-function effectLine({ type, resource, count }: Plan['effects'][number]): string {
-  return `gateway: ${type} ${resource}${count === undefined ? '' : ` (${String(count)})`}`;
+function effectLine(effect: Plan['effects'][number]): string {
+  return `gateway: ${textOf(sentenceOf({ ...effect }, { tense: 'do' }))}`;
 }
 
 /** The sessions that stay. Of those that lose a connection, a note says more: they may not be able to continue. */

@@ -6,6 +6,17 @@
  */
 
 export { acts, type Act, type ActId, type CommandId, type Verb } from '../http/endpoint.ts';
+export {
+  searchText,
+  sentenceOf,
+  sentencesOf,
+  textOf,
+  type NamedPart,
+  type SentencePart,
+  type Telling,
+  type Tense,
+  type Told,
+} from '../core/sentence.ts';
 export { nameToType, subjectOfSearch, type ActPlace } from './act.ts';
 export { valueOf, type Answer } from './message.ts';
 export { changedParts, type ChangedPart } from './changed-part.ts';

@@ -188,12 +188,12 @@ describe('gateway-admin and a server that is silent', () => {
     )}`;
     const [events, stopped] = await Promise.all([
       command(['events', '--url', url, '--timeout', '0.2'], {
-        leavesWhen: (out) => out.includes('service.stopped'),
+        leavesWhen: (out) => out.includes('My Service was stopped'),
       }),
       command(['stop', 'service', 'my-service', '--url', url, '--timeout', '0.2']),
     ]);
     expect([events.code, stopped.code]).toEqual([0, 0]);
-    expect(events.out).toContain('service.stopped');
+    expect(events.out).toContain('My Service was stopped');
     expect(opened.filter((target) => target === '/events')).toHaveLength(1);
     expect(gateway.applied).toHaveLength(1);
     expect(admin.plan((state, context) => stopService(state, 'My Service', context)).outcome).toBe(

@@ -71,10 +71,8 @@ describe('gateway-admin events', () => {
     const [stopped = '', patched = ''] = printed().split('\n');
     // The clock of the interface, in its own time zone.
     expect(stopped.slice(0, 21)).toBe('2016-09-10 03:00:00  ');
-    expect(stopped.slice(21)).toBe(`${second}  service.stopped     /services/My-Service  by ada`);
-    expect(patched.slice(21)).toBe(
-      `${third}  service.updated     /services/My-Service  ~ /max_connection = 7 (was 100)  by ada`,
-    );
+    expect(stopped.slice(21)).toBe(`${second}  ada stopped My Service`);
+    expect(patched.slice(21)).toBe(`${third}  ada changed My Service  ~ /max_connection = 7 (was 100)`);
   });
 
   it('says with each event what it is about', async () => {
@@ -88,16 +86,16 @@ describe('gateway-admin events', () => {
     ]);
     await stop('My Service');
     const { out } = await command(['events', '--after', first, '--url', url], {
-      leavesWhen: (text) => text.includes('My-Service'),
+      leavesWhen: (text) => text.includes('My Service'),
     });
     const told = out.split('\n').map((line) => line.split('  ').slice(2).join('  '));
     expect(told).toEqual([
-      'sessions.closed     /sessions/9  1 session',
-      'connections.closed  /servers/db-serv-1  1 connection',
-      'server.reported     /servers/db-serv-3  [master, running]',
-      'monitor.reported    /monitors/Main-Monitor  [failed]  no such module',
-      'monitor.reported    /monitors/Main-Monitor  [started]',
-      'service.stopped     /services/My-Service  by ada',
+      'Session 9 was closed',
+      '1 connection to db-serv-1 was closed',
+      'db-serv-3 is master, running',
+      'Main Monitor failed: no such module',
+      'Main Monitor runs again',
+      'ada stopped My Service',
       '',
     ]);
   });
@@ -230,7 +228,7 @@ describe('gateway-admin, while the interface is away,', () => {
       isAway = false;
       for (const printed of [followed, watched])
         await until('the stream is back', () => printed().includes('The events come again.'));
-      await until('the event is printed', () => followed().includes('service.stopped'));
+      await until('the event is printed', () => followed().includes('ada stopped My Service'));
       await until('the change is shown', () => /My Service +stopped/.test(watched()));
       for (const printed of [followed, watched]) {
         expect(printed()).toContain('The stream of events has broken, and is tried again. ');

@@ -36,14 +36,14 @@ const walk: Walk = {
     await page.getByLabel('Find').fill('');
     await page
       .locator('tbody')
-      .getByRole('button', { name: /^Sales/ })
+      .getByRole('link', { name: /^Sales/ })
       .first()
       .click();
-    await page.getByText('Sales Listener').waitFor();
-    await page.getByText('Not possible:').click();
+    await page.getByRole('rowheader', { name: 'Sales Listener' }).waitFor();
+    await page.locator('.acts summary').click();
+    await page.locator('.drawer .all > summary').click();
   },
   'the settings of a service, with a fault': async (page) => {
-    await page.getByRole('tab', { name: 'Settings' }).press('Enter');
     await page.getByLabel('max_connection', { exact: true }).fill('many');
     await button(page, 'Show what this changes').click();
     await page.locator('[aria-invalid=true]').waitFor();
@@ -60,23 +60,23 @@ const walk: Walk = {
     await page.locator('.outcome').waitFor();
     await button(page, 'Close the drawer').click();
     await page
-      .getByRole('complementary', { name: /^Events since/ })
-      .getByText('service.stopped')
+      .getByRole('complementary', { name: 'Latest' })
+      .getByText('You stopped Sales')
+      .first()
       .waitFor();
     await page
-      .getByRole('complementary', { name: /^Events since/ })
-      .getByText('server.reported')
+      .getByRole('complementary', { name: 'Latest' })
+      .getByText('is down: connection refused')
       .last()
       .waitFor();
   },
   'the history of a service': async (page) => {
     await page
       .locator('tbody')
-      .getByRole('button', { name: /^Sales/ })
+      .getByRole('link', { name: /^Sales/ })
       .first()
       .click();
-    await page.getByRole('tab', { name: 'History' }).press('Enter');
-    await page.locator('.drawer .history li').waitFor();
+    await page.locator('.drawer .log tbody tr').waitFor();
   },
   'the sessions, with chosen ones': async (page) => {
     await button(page, 'Close the drawer').click();
@@ -90,8 +90,9 @@ const walk: Walk = {
   },
   'the history': async (page) => {
     await page.keyboard.press('Escape');
-    await button(page, 'History').click();
-    await page.locator('.view .history li').waitFor();
+    await button(page, 'History').first().click();
+    await page.locator('.view .log tbody tr').last().waitFor();
+    await page.locator('.log summary').first().click();
   },
 };
 
@@ -158,7 +159,7 @@ function tooWide(page: Page): Promise<readonly string[]> {
         const isPage = element === document.documentElement || element === document.body;
         const isPlace = isPage || getComputedStyle(element).overflowX !== 'visible';
         const isMeant = element.matches(
-          'th *, td, .chips, .hidden, .session *, .session-head *, input, textarea',
+          'th *, td, td .link, .chips, .hidden, .session *, .session-head *, input, textarea',
         );
         return isPlace && !isMeant && element.scrollWidth > element.clientWidth;
       })
@@ -240,7 +241,7 @@ describe('the layout of the console, in a real browser', () => {
     const { origin } = await serveConsole();
     await page.setViewportSize({ width: 375, height: 700 });
     await page.goto(`${origin}/console#sessions?user=nobody`);
-    const none = page.getByText('0 sessions', { exact: true });
+    const none = page.getByRole('heading', { name: /^0 sessions/ });
     await none.waitFor();
     expect((await edges(none)).bottom).toBeLessThan((await size(page)).height);
   });
@@ -251,8 +252,12 @@ describe('the layout of the console, in a real browser', () => {
       const { origin, admin } = await serveConsole();
       await createClient(sendTo(admin)).servers.drain('db-1', { timeout: 600, then: 'close' });
       await page.goto(`${origin}/console#?open=/services/Sales`);
+      await page.locator('.drawer .all > summary').click();
       await page.locator('.drawer dd').filter({ hasText: 'db-1, db-2' }).waitFor();
-      const drained = page.getByRole('cell').filter({ hasText: 'drained' });
+      const drained = page
+        .getByRole('region', { name: 'Servers' })
+        .getByRole('cell')
+        .filter({ hasText: 'drained' });
       expect(await drained.innerText()).toBe('master, running, drained: nothing left');
     },
   );
@@ -301,7 +306,7 @@ async function openAt(page: Page, fragment = ''): Promise<Awaited<ReturnType<typ
 describe('the keys of the console, in a real browser', () => {
   itInBrowser('find a resource, open its drawer, and lead back to its row', async (page) => {
     await openAt(page);
-    await page.getByRole('button', { name: 'Broken', exact: true }).first().waitFor();
+    await page.getByRole('link', { name: 'Broken', exact: true }).first().waitFor();
     await press(page, '/');
     await page.keyboard.type('sales');
     await page.getByText('2 of 4').waitFor();
@@ -311,9 +316,9 @@ describe('the keys of the console, in a real browser', () => {
     await expectFocus(page, 'Old Sales');
     await press(page, 'Enter');
     await expectFocus(page, 'service Old Sales');
-    await page.getByRole('tab', { name: 'State' }).waitFor();
+    await page.locator('.drawer .all').waitFor();
     await press(page, 'Escape');
-    await page.getByRole('complementary', { name: /^Events since/ }).waitFor();
+    await page.getByRole('complementary', { name: 'Latest' }).waitFor();
     await expectFocus(page, 'Old Sales');
     await press(page, 'ArrowUp');
     await expectFocus(page, 'Sales');
@@ -329,7 +334,7 @@ describe('the keys of the console, in a real browser', () => {
     'move in tables by arrows, from the field that finds as well, and a letter in a field is a letter',
     async (page) => {
       await openAt(page);
-      await page.getByRole('button', { name: 'Broken', exact: true }).first().waitFor();
+      await page.getByRole('link', { name: 'Broken', exact: true }).first().waitFor();
       await press(page, '/', 'ArrowDown');
       // What is wrong stands first.
       await expectFocus(page, 'Broken');
@@ -379,7 +384,7 @@ describe('the keys of the console, in a real browser', () => {
 
   itInBrowser('fill a dialog, leave it, and confirm it', async (page) => {
     const { admin } = await openAt(page, '#?open=/services/Sales');
-    await page.getByRole('tab', { name: 'State' }).waitFor();
+    await page.locator('.drawer .all').waitFor();
     await expectFocus(page, 'service Sales');
     await tabTo(page, 'Drain Sales');
     await press(page, 'Enter');
@@ -390,7 +395,7 @@ describe('the keys of the console, in a real browser', () => {
     await page.locator('dialog').waitFor({ state: 'detached' });
     await expectFocus(page, 'Drain Sales');
     // The drawer is still open.
-    await page.getByRole('tab', { name: 'State' }).waitFor();
+    await page.locator('.drawer .all').waitFor();
 
     await press(page, 'Enter');
     await dialog.waitFor();
@@ -411,14 +416,14 @@ describe('the keys of the console, in a real browser', () => {
     const answer = await createClient(sendTo(admin)).services.get('Sales');
     const drain = { until: expect.any(String), then: 'close', reason: 'new kernel' };
     expect(answer).toMatchObject({ value: { drain } });
-    await expectFocus(page, 'Drain Sales');
+    await expectFocus(page, 'Change the drain of Sales');
   });
 
   itInBrowser(
     'stay in the drawer when the button of an act goes with the act, and lead to the row after a link',
     async (page) => {
       await openAt(page, '#?open=/services/Reports');
-      await page.getByRole('tab', { name: 'State' }).waitFor();
+      await page.locator('.drawer .all').waitFor();
       await tabTo(page, 'Stop Reports');
       await press(page, 'Enter');
       await page.getByRole('dialog').getByRole('button', { name: 'Stop Reports' }).waitFor();
@@ -427,7 +432,7 @@ describe('the keys of the console, in a real browser', () => {
       await page.getByRole('button', { name: 'Start Reports' }).waitFor();
       await expectFocus(page, 'service Reports');
       await press(page, 'Escape');
-      await page.getByRole('complementary', { name: /^Events since/ }).waitFor();
+      await page.getByRole('complementary', { name: 'Latest' }).waitFor();
       await expectFocus(page, 'Reports');
     },
   );

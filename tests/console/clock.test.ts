@@ -58,7 +58,7 @@ describe.each([
       .waitFor();
     // What happens today has a time of day alone.
     admin.report({ type: 'server.reported', server: 'db-1', status: [], reason: 'pulled the plug' });
-    const event = page.getByRole('listitem').filter({ hasText: 'server.reported' }).locator('time');
+    const event = page.getByRole('listitem').filter({ hasText: 'is down: pulled the plug' }).locator('time');
     expect(await event.innerText()).toMatch(/^\d\d:\d\d:\d\d$/);
   });
 });
@@ -81,9 +81,10 @@ describe('the times of a page', () => {
       await row.getByText('Sep 9, 2026 14:12:37').waitFor();
       expect(await zone.inputValue()).toBe('gateway');
       await page.goto(`${origin}/console#?zone=gateway&open=/services/Broken`);
-      await page.getByRole('tabpanel').getByText('Aug 29, 2016 14:00:00').waitFor();
+      const drawer = page.getByRole('region', { name: 'service Broken' });
+      await drawer.getByTitle('Aug 29, 2016 14:00:00').waitFor();
       await zone.selectOption('America/New_York, of the browser');
-      await page.getByRole('tabpanel').getByText('Aug 29, 2016 07:00:00').waitFor();
+      await drawer.getByTitle('Aug 29, 2016 07:00:00').waitFor();
     },
   );
 
@@ -92,11 +93,11 @@ describe('the times of a page', () => {
     await admin.handle({ method: 'PUT', target: '/services/Sales/stop', headers: {} });
     for (const [place, text] of [
       ['', 'Old Sales'],
-      ['?open=/services/Broken', 'state_since'],
+      ['?open=/services/Broken', 'No listeners'],
       ['?open=/gateway', 'gateway'],
       ['?open=/sessions/3', 'connected'],
       ['sessions', '192.168.121.7'],
-      ['history', 'service.stopped'],
+      ['history', 'Stopped'],
     ] as const) {
       await page.goto(`${origin}/console#${place}`);
       await page.getByRole('main').getByText(text).first().waitFor();

@@ -258,7 +258,7 @@ describe('an open page', () => {
         status: at % 2 === 0 ? ['running'] : [],
         reason: `event ${String(at)}`,
       });
-    await page.getByRole('complementary').getByText('event 500', { exact: true }).waitFor();
+    await page.getByRole('complementary').getByText('event 500').waitFor();
     const { draws, frames } = await page.evaluate(
       () =>
         (globalThis as unknown as { readonly counts: { readonly draws: number; readonly frames: number } })
@@ -277,7 +277,7 @@ describe('an open page', () => {
       await route.continue();
     });
     await page.goto(`${origin}/console#?open=/servers/db-1`);
-    await page.getByRole('tabpanel').getByText('10.0.0.1').waitFor();
+    await page.locator('.drawer .all').waitFor();
     isHeld = true;
     for (let at = 1; at <= 50; at += 1) {
       admin.report({
@@ -293,7 +293,7 @@ describe('an open page', () => {
     expect(held).toHaveLength(2);
     isHeld = false;
     for (const goOn of held) goOn();
-    await page.getByRole('tabpanel').getByText('event 50', { exact: true }).waitFor();
+    await page.locator('.drawer .state-line').getByText('event 50').waitFor();
   });
 });
 
@@ -324,33 +324,35 @@ describe('a store that fails', () => {
 });
 
 describe('a gateway that does not answer', () => {
-  itInBrowser(
-    'leaves an outcome that is unknown, which the first line shows until it is settled',
-    async (page) => {
-      const { origin, gateway } = await serveConsole({
-        admin: { limits: { effectDeadlineMs: 500 }, observe: { onError: () => undefined } },
-      });
-      await page.goto(`${origin}/console#?open=/services/Sales`);
-      await ask(page, 'Stop Sales');
-      gateway.otherwise({
-        apply: () => new Promise(() => undefined),
-        inspect: () => new Promise(() => undefined),
-      });
-      await page.getByRole('dialog').getByRole('button', { name: 'Stop Sales', exact: true }).click();
-      await outcome(page)
-        .getByText(/^Unknown: Stop Sales/)
-        .waitFor();
-      await page.getByRole('banner').getByText('outcome unknown').waitFor();
-      await page.getByRole('banner').getByRole('button', { name: 'Abandon' }).click();
-      await planned(page);
-      await page
-        .getByRole('dialog')
-        .getByRole('button', { name: /^Abandon/ })
-        .click();
-      await page.getByRole('banner').getByText('outcome unknown').waitFor({ state: 'detached' });
-      gateway.dropCalls();
-    },
-  );
+  itInBrowser('leaves an outcome that is unknown, which the page shows until it is settled', async (page) => {
+    const { origin, gateway } = await serveConsole({
+      admin: { limits: { effectDeadlineMs: 500 }, observe: { onError: () => undefined } },
+    });
+    await page.goto(`${origin}/console#?open=/services/Sales`);
+    await ask(page, 'Stop Sales');
+    gateway.otherwise({
+      apply: () => new Promise(() => undefined),
+      inspect: () => new Promise(() => undefined),
+    });
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop Sales', exact: true }).click();
+    await outcome(page)
+      .getByText(/^Unknown: Stop Sales/)
+      .waitFor();
+    // In the drawer of what it concerns, and with the latest.
+    await page.locator('.drawer').getByText('Sales is being stopped').waitFor();
+    await page.getByRole('button', { name: 'Close the drawer' }).click();
+    const latest = page.getByRole('complementary', { name: 'Latest' });
+    await latest.getByText('Sales is being stopped').waitFor();
+    await latest.getByText('outcome unknown').waitFor();
+    await latest.getByRole('button', { name: 'Abandon' }).click();
+    await planned(page);
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Abandon/ })
+      .click();
+    await latest.getByText('outcome unknown').waitFor({ state: 'detached' });
+    gateway.dropCalls();
+  });
 });
 
 describe('a fleet', () => {
@@ -376,13 +378,14 @@ describe('a fleet', () => {
     await row.getByText('alive').waitFor();
     await page.getByText('Sessions of this node.').waitFor();
     // Which nodes an act concerns is said before it, and after it.
-    await page.getByRole('button', { name: 'Sales', exact: true }).first().click();
+    await page.getByRole('link', { name: 'Sales', exact: true }).first().click();
     await ask(page, 'Close the sessions of Sales');
-    await page.getByRole('heading', { name: /at node one alone; 1 other node keeps its own$/ }).waitFor();
+    await page.getByRole('heading', { name: 'Close the sessions of Sales at node one' }).waitFor();
+    await page.getByRole('dialog').getByText('What is open at two stays').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await ask(page, 'Stop Sales');
     await page.getByRole('heading', { name: 'Stop Sales on all 2 nodes' }).waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'Stop Sales', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop Sales on all 2 nodes' }).click();
     await outcome(page)
       .getByText(/^Done in .* s: Stop Sales on all 2 nodes\./)
       .waitFor();

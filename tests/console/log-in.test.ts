@@ -139,7 +139,7 @@ describe('the log-in form of the console, in a real browser', () => {
       const dialogs = await noteDialogs(page);
       await page.goto(`${address}#?open=/services/Sales`);
       await logIn(page, password);
-      await page.getByRole('tab', { name: 'State' }).waitFor();
+      await page.locator('.drawer .all').waitFor();
       const changed = await fetch(`${origin}/users/ada`, {
         method: 'PATCH',
         headers: {
@@ -160,7 +160,7 @@ describe('the log-in form of the console, in a real browser', () => {
       // While the form is open, the page asks for nothing: these are of the attempt.
       expect(asked).toEqual(['/gateway', '/?may=true']);
       await logIn(page, 'a new one');
-      await page.getByRole('tab', { name: 'State' }).waitFor();
+      await page.locator('.drawer .all').waitFor();
       expect(dialogs).toEqual([]);
     },
   );
@@ -224,7 +224,7 @@ describe('the log-in of a host, in a real browser', () => {
       expect(await page.title()).toBe('The page of the host');
       expect(page.url()).toBe(`${origin}/log-in`);
       await page.goBack();
-      await page.getByRole('tab', { name: 'State' }).waitFor();
+      await page.locator('.drawer .all').waitFor();
 
       // The same when the log-in ends while the page is open, and the person logs in beside.
       const other = await page.context().newPage();
@@ -235,7 +235,7 @@ describe('the log-in of a host, in a real browser', () => {
       await other.goto(`${origin}/log-in`);
       // The browser of the tests shows all pages at once.
       await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
-      await page.getByRole('tab', { name: 'State' }).waitFor();
+      await page.locator('.drawer .all').waitFor();
     },
   );
 

@@ -23,7 +23,7 @@ import { addressOf, commandOf, connect } from '../../console/connection.ts';
 import { rowFits } from '../../console/find.ts';
 import { collections, createModel, type Message, type Model, reduce, rowsOf } from '../../console/model.ts';
 import { instantOnClocks } from '../../console/instant.ts';
-import { formatPlace, home, parsePlace, type Place, tabs, views, zoneOwners } from '../../console/place.ts';
+import { formatPlace, home, parsePlace, type Place, views, zoneOwners } from '../../console/place.ts';
 import { durationText, setClock, tookText, whenText, zones } from '../../console/time.ts';
 import { highest, windowOf } from '../../console/window.ts';
 import { runAdmin } from '../support/running-admin.ts';
@@ -310,7 +310,7 @@ const search = fc.record(
 const sections = (word: fc.Arbitrary<string>) =>
   fc.record({ services: word, servers: word, users: word }, { requiredKeys: [] });
 
-/** A place without empty criteria, and without a tab of a drawer that is closed. */
+/** A place without empty criteria. */
 const places = fc
   .record({
     view: fc.constantFrom(...views),
@@ -319,16 +319,17 @@ const places = fc
       fc.constant(''),
       word.map((each) => `/${each}`),
     ),
-    tab: fc.constantFrom(...tabs),
     zone: fc.constantFrom(...zoneOwners),
     search,
+    past: fc.record({ actor: word, type: word, since: word }, { requiredKeys: [] }),
     sort: sections(fc.constantFrom('name', '-name', '-state')),
     only: sections(fc.constantFrom('wrong', 'failed')),
     closed: sections(fc.constant('')),
   })
   .map((place): Place => {
     const given = Object.entries(place.search).filter(([, value]) => value !== '');
-    return { ...place, tab: place.open === '' ? home.tab : place.tab, search: Object.fromEntries(given) };
+    const past = Object.entries(place.past).filter(([, value]) => value !== '');
+    return { ...place, search: Object.fromEntries(given), past: Object.fromEntries(past) };
   });
 
 describe('the fragment of a place', () => {
@@ -352,7 +353,6 @@ describe('the fragment of a place', () => {
 
   it('is empty at home, and short where little is said', () => {
     expect(formatPlace(home)).toBe('');
-    expect(formatPlace({ ...home, tab: 'settings' })).toBe('');
     expect(formatPlace({ ...home, view: 'history' })).toBe('history');
     expect(formatPlace({ ...home, open: '/services/Sales' })).toBe('?open=/services/Sales');
     expect(formatPlace({ ...home, view: 'sessions', search: { service: 'Sales', idle_over: 60 } })).toBe(

@@ -55,7 +55,12 @@ async function visit(page: Page, address: string): Promise<readonly string[]> {
   await page.goto(`${address}#?open=/services/Sales`);
   await Promise.all(lists);
   await page.getByText('live', { exact: true }).waitFor();
-  await page.getByRole('region', { name: 'service Sales' }).getByText('Sales Listener').waitFor();
+  await page
+    .getByRole('region', { name: 'service Sales' })
+    .getByRole('rowheader', { name: 'Sales Listener' })
+    .waitFor();
+  await page.getByRole('region', { name: 'Sessions by server' }).waitFor();
+  await page.locator('.drawer .history').getByText('None.', { exact: true }).waitFor();
   const services = page.getByRole('region', { name: 'Services' }).locator('tbody tr');
   await services.nth(3).waitFor();
   expect(await services.count()).toBe(shownDocument.services?.length);
@@ -79,7 +84,7 @@ function askedOf(consolePath: string, adminPath: string): readonly string[] {
     ),
     `${adminPath}/`,
     ...['alerts', 'commands', 'events', 'filters', 'fleet', 'monitors', 'servers', 'services', 'users'],
-    ...['gateway', 'services/Sales', 'services/Sales/listeners'],
+    ...['gateway', 'sessions', 'history', 'services/Sales', 'services/Sales/listeners'],
   ]
     .map((path) => `200 ${path.startsWith('/') ? path : `${adminPath}/${path}`}`)
     .sort();
@@ -138,54 +143,53 @@ async function openWhole(page: Page, origin: string): Promise<void> {
 }
 
 describe('the address of the console, in a real browser', () => {
-  itInBrowser('names the view, the search, the chosen sessions, the drawer and its tab', async (page) => {
+  itInBrowser('names the view, the search, the chosen sessions and the drawer', async (page) => {
     const { origin } = await serveConsole();
     await openWhole(page, origin);
     await button(page, 'Sales').first().click();
-    await drawer(page).getByRole('tab', { name: 'Settings' }).click();
     await drawer(page).getByLabel('max_connection', { exact: true }).waitFor();
-    expect(fragment(page)).toBe('#?open=/services/Sales&tab=settings');
+    expect(fragment(page)).toBe('#?open=/services/Sales');
     await button(page, 'Sessions').click();
-    await page.getByLabel('Service', { exact: true }).fill('Reports');
+    await page.getByRole('combobox', { name: 'Service' }).selectOption('Reports');
+    await page.getByText('10 sessions', { exact: false }).first().waitFor();
     await page.getByLabel('Idle longer than').fill('20');
     await page.keyboard.press('Enter');
-    await page.getByText('4 sessions', { exact: true }).waitFor();
+    await page.getByRole('heading', { name: /^4 sessions/ }).waitFor();
     // A person can change what is searched for.
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('idle_over');
     await page.getByLabel('Choose 24,').check();
     await page.getByLabel('Choose 36,').check();
-    await page.getByRole('row').getByRole('button', { name: 'Reports', exact: true }).first().click();
-    await page.getByRole('tab', { name: 'Settings' }).click();
+    await page.getByRole('row').getByRole('link', { name: 'Reports', exact: true }).first().click();
     expect(fragment(page)).toMatch(
-      /^#sessions\?open=\/services\/Reports&tab=settings&service=Reports&idle_over=20&chosen=24:24\.\d+,36:36\.\d+$/,
+      /^#sessions\?open=\/services\/Reports&service=Reports&idle_over=20&chosen=24:24\.\d+,36:36\.\d+$/,
     );
 
     // Another person, at the same link.
     const other = await page.context().newPage();
     await other.goto(page.url());
-    await other.getByText('4 sessions', { exact: true }).waitFor();
+    await other.getByRole('heading', { name: /^4 sessions/ }).waitFor();
     await button(other, 'Close 2 chosen sessions').waitFor();
-    expect(await other.getByRole('checkbox', { checked: true }).count()).toBe(2);
-    expect(await other.getByLabel('Idle longer than').inputValue()).toBe('20');
+    expect(await other.locator('.session input:checked').count()).toBe(2);
+    expect(await other.getByLabel('Idle longer than').inputValue()).toBe('20 s');
     await other.getByLabel('max_connection', { exact: true }).waitFor();
     await other.getByLabel('Idle longer than').fill('7');
     // A selection is one of these sessions.
     await button(other, 'All sessions').click();
-    await other.getByText('40 sessions', { exact: true }).waitFor();
-    await button(other, 'Close 0 chosen sessions').waitFor();
+    await other.getByRole('heading', { name: /^40 sessions/ }).waitFor();
+    await other.locator('.chosen').waitFor({ state: 'detached' });
     expect(await other.getByLabel('Idle longer than').inputValue()).toBe('');
   });
 
   itInBrowser('does not choose another session that has the same id by now', async (page) => {
     const { origin } = await serveConsole();
     await page.goto(`${origin}/console#sessions?chosen=3:3.1`);
-    await page.getByText('40 sessions', { exact: true }).waitFor();
+    await page.getByRole('heading', { name: /^40 sessions/ }).waitFor();
     expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
     await button(page, 'Close 1 chosen session').click();
     await page.getByRole('dialog').getByText('not possible now').waitFor();
     await page.keyboard.press('Escape');
     await button(page, 'Choose none').click();
-    await button(page, 'Close 0 chosen sessions').waitFor();
+    await page.locator('.chosen').waitFor({ state: 'detached' });
     expect(fragment(page)).toBe('#sessions');
   });
 
@@ -196,19 +200,19 @@ describe('the address of the console, in a real browser', () => {
     await button(page, 'Close 1 chosen session').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Close 1 session' }).click();
     await page.getByText('Done in').first().waitFor();
-    await button(page, 'Close 0 chosen sessions').waitFor();
+    await page.locator('.chosen').waitFor({ state: 'detached' });
     expect(fragment(page)).toBe('#sessions');
   });
 
   itInBrowser('leads to its place once the person has logged in', async (page) => {
     const access = { authenticate: createBasicAuthentication() };
     const { origin } = await serveConsole({ document: await documentWithUser(), admin: { access } });
-    const place = '#?find=sales&open=/services/Sales&tab=history';
+    const place = '#?find=sales&open=/services/Sales';
     await page.goto(`${origin}/console${place}`);
     await page.getByLabel('Name').fill('ada');
     await page.getByLabel('Password').fill(password);
     await button(page, 'Log in').click();
-    await drawer(page).getByText('None.').first().waitFor();
+    await drawer(page).getByText('None.', { exact: true }).first().waitFor();
     await page.getByText('2 of 4').waitFor();
     expect(await page.getByLabel('Find').inputValue()).toBe('sales');
     expect(fragment(page)).toBe(place);
@@ -218,24 +222,22 @@ describe('the address of the console, in a real browser', () => {
     const { origin } = await serveConsole();
     await openWhole(page, origin);
     await button(page, 'Sales').first().click();
-    await drawer(page).getByRole('tab', { name: 'History' }).click();
-    await drawer(page).getByText('None.').first().waitFor();
+    await drawer(page).getByText('None.', { exact: true }).first().waitFor();
     await button(page, '10 sessions, Reports').click();
-    await page.getByText('10 sessions', { exact: true }).waitFor();
+    await page.getByRole('heading', { name: /^10 sessions/ }).waitFor();
     await button(page, 'All sessions').click();
-    await page.getByText('40 sessions', { exact: true }).waitFor();
+    await page.getByRole('heading', { name: /^40 sessions/ }).waitFor();
 
     await page.goBack();
-    await page.getByText('10 sessions', { exact: true }).waitFor();
-    expect(await page.getByLabel('Service', { exact: true }).inputValue()).toBe('Reports');
+    await page.getByRole('heading', { name: /^10 sessions/ }).waitFor();
+    expect(await page.getByRole('combobox', { name: 'Service' }).inputValue()).toBe('Reports');
     await page.goBack();
-    // The tab is part of the place that was left.
-    await drawer(page).getByText('None.').first().waitFor();
+    await drawer(page).getByText('None.', { exact: true }).first().waitFor();
     await page.goBack();
-    await page.getByRole('complementary', { name: /^Events since/ }).waitFor();
+    await page.getByRole('complementary', { name: 'Latest' }).waitFor();
     expect(fragment(page)).toBe('');
     await page.goForward();
-    await drawer(page).getByText('None.').first().waitFor();
+    await drawer(page).getByText('None.', { exact: true }).first().waitFor();
     await page.goBack();
     await page.goBack();
     // The page leaves nothing of itself in the way.
@@ -272,8 +274,6 @@ describe('the content security policy of the console, in a real browser', () => 
     await page.getByLabel('Name').fill('ada');
     await page.getByLabel('Password').fill(password);
     await press('Log in');
-    for (const tab of ['History', 'State', 'Settings'])
-      await page.getByRole('tab', { name: tab }).press('Enter');
     await page.getByLabel('max_connection', { exact: true }).fill('50');
     await press('Show what this changes');
     await page.getByRole('dialog').getByText('100 → 50').waitFor();
@@ -284,6 +284,7 @@ describe('the content security policy of the console, in a real browser', () => 
     await page.getByRole('table', { name: 'Sessions' }).evaluate((table) => table.scrollTo(0, 500));
     await page.getByText('192.168.121.39').waitFor();
     await press('History');
+    await page.locator('.log summary').click();
     await page.getByRole('button', { name: 'Restore' }).waitFor();
     await press('Gateway');
     // A second reading of the counters draws their lines.

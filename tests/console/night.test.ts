@@ -88,7 +88,7 @@ describe('a long list', () => {
     }));
     const { origin } = await serveConsole({ document: { format: 2, services } });
     await page.goto(`${origin}/console#?find=svc-1150`);
-    await page.getByRole('button', { name: 'svc-1150', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'svc-1150', exact: true }).waitFor();
     await page.getByText('1 of 1,200').waitFor();
   });
 
@@ -102,10 +102,10 @@ describe('a long list', () => {
         body: JSON.stringify([{ op: 'add', path: '/max_connection', value: limit }]),
       });
     await page.goto(`${origin}/console#history`);
-    await page.getByRole('button', { name: 'Show more: 200 of 230 are shown' }).click();
-    await page.getByText('max_connection: 1', { exact: false }).first().waitFor();
-    await page.locator('.history > li').nth(229).waitFor();
-    expect(await page.getByRole('button', { name: /^Show more/ }).count()).toBe(0);
+    await page.getByText(/^200 of 230 are shown, back to/).waitFor();
+    await page.getByRole('button', { name: 'Show 30 more' }).click();
+    await page.locator('.log tr[data-row]').nth(229).waitFor();
+    expect(await page.getByRole('button', { name: /^Show \d+ more/ }).count()).toBe(0);
   });
 });
 
@@ -113,22 +113,21 @@ describe('what a person has typed', () => {
   itInBrowser('stays until it is saved or reset', async (page) => {
     const { origin } = await serveConsole({ document: halfDark });
     const field = page.getByLabel('max_connection', { exact: false });
-    await page.goto(`${origin}/console#?open=/services/Bright&tab=settings`);
+    await page.goto(`${origin}/console#?open=/services/Bright`);
     await field.fill('77');
     await page.keyboard.press('Escape');
     await page
       .getByRole('row')
       .filter({ hasText: 'Bright' })
       .first()
-      .getByRole('button', { name: 'Bright' })
+      .getByRole('link', { name: 'Bright' })
       .first()
       .click();
-    const tab = page.getByRole('tab', { name: 'Settings (edited)' });
-    await tab.click();
+    await page.locator('.edits').getByText('1 edit').waitFor();
     expect(await field.inputValue()).toBe('77');
-    await page.getByRole('button', { name: 'Reset' }).click();
-    await page.getByRole('tab', { name: 'State' }).click();
-    await page.getByRole('tab', { name: 'Settings', exact: true }).waitFor();
+    await page.getByText('was nothing').waitFor();
+    await page.getByRole('button', { name: 'Drop' }).click();
+    await page.locator('.edits').waitFor({ state: 'detached' });
   });
 
   itInBrowser('as criteria of sessions is not thrown away by a key', async (page) => {
@@ -137,7 +136,7 @@ describe('what a person has typed', () => {
     await page.locator('.criteria').waitFor();
     await page.locator('.view').focus();
     await page.keyboard.press('/');
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('service');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('user');
     await page.getByRole('button', { name: 'Gateway', exact: true }).click();
     await page.getByRole('button', { name: 'Sessions', exact: true }).click();
     expect(await page.getByLabel('User', { exact: true }).inputValue()).toBe('ada');
@@ -171,7 +170,7 @@ describe('a page that is older than its gateway', () => {
     const { origin } = await serveConsole({ document: halfDark });
     await page.route(/\?file=meanings/, (route) => route.fulfill({ status: 404, body: 'gone' }));
     await page.goto(`${origin}/console`);
-    await page.getByRole('button', { name: 'Bright', exact: true }).first().click();
+    await page.getByRole('link', { name: 'Bright', exact: true }).first().click();
     await page.getByText('A new version of this page is there. Load the page again.').waitFor();
     await ask(page, 'Stop Bright');
     expect(faults).toEqual([]);

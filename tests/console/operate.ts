@@ -11,8 +11,9 @@ export function itInBrowser(title: string, test: (page: Page) => Promise<void>):
   it(title, inBrowser(test));
 }
 
+/** A control by its name: a button, or a link that leads to another place of the page. */
 export const button = (page: Page, name: string | RegExp): Locator =>
-  page.getByRole('button', { name, exact: true });
+  page.getByRole('button', { name, exact: true }).or(page.getByRole('link', { name, exact: true }));
 export const dialog = (page: Page): Locator => page.locator('dialog');
 export const outcome = (page: Page): Locator => page.locator('.outcome').first();
 
@@ -26,7 +27,12 @@ export async function planned(page: Page): Promise<void> {
  * finger has missed it presses again.
  */
 export async function ask(page: Page, name: string | RegExp): Promise<void> {
-  const press = (): Promise<void> => button(page, name).first().click();
+  const press = async (): Promise<void> => {
+    const wanted = page.getByRole('button', { name, exact: true, includeHidden: true }).first();
+    await wanted.waitFor({ state: 'attached' });
+    if (!(await wanted.isVisible())) await page.locator('.acts summary').click();
+    await wanted.click();
+  };
   await press();
   await dialog(page).waitFor({ timeout: 10_000 }).catch(press);
   await planned(page);

@@ -60,7 +60,7 @@ describe('an operator with the page alone', () => {
       await page.getByLabel('Reason').fill('new kernel');
       await planned(page);
       await confirm(page, 'Drain db-2');
-      const row = page.getByRole('row').filter({ hasText: 'new kernel' });
+      const row = page.locator('.view').getByRole('row').filter({ hasText: 'new kernel' });
       await row.getByText(/draining/).waitFor();
       expect(await row.innerText()).toMatch(/\d+ sessions? and \d+ backend connections? left/);
       expect(await countServed(some)).toBe(40);
@@ -76,13 +76,13 @@ describe('an operator with the page alone', () => {
     async (page) => {
       const others = await connect('Read-Write', 12);
       await page.goto(`${gateway.admin}/console#sessions?service=Read+Write`);
-      await page.getByText('12 sessions', { exact: true }).waitFor();
+      await page.getByRole('heading', { name: /^12 sessions/ }).waitFor();
       await page.getByRole('checkbox').nth(0).check();
       await page.getByRole('checkbox').nth(1).check();
       await ask(page, 'Close 2 chosen sessions');
       expect(await confirm(page, 'Close 2 sessions')).toContain('Closed 2 sessions');
       expect(await countServed(others)).toBe(10);
-      await page.getByText('10 sessions', { exact: true }).waitFor();
+      await page.getByRole('heading', { name: /^10 sessions/ }).waitFor();
       await ask(page, /^Close the sessions of Read Write$/);
       await page.getByLabel('Type “Read Write” to go on').fill('Read Write');
       expect(await confirm(page, 'Close 10 sessions of Read Write')).toContain('Closed 10 sessions');
@@ -95,10 +95,10 @@ describe('an operator with the page alone', () => {
     await ask(page, 'Stop Reports');
     await confirm(page, 'Stop Reports');
     await page.getByRole('navigation').getByRole('button', { name: 'History' }).click();
-    const entry = page.getByRole('listitem').filter({ hasText: 'service.stopped' }).first();
+    const entry = page.getByRole('row').filter({ hasText: 'Stopped Reports' }).first();
     await entry.getByRole('button', { name: /^Undo/ }).click();
     await planned(page);
-    await confirm(page, 'Undo “service.stopped /services/Reports”');
+    await confirm(page, 'Undo “Stopped Reports”');
     expect(await countServed(await connect('Reports', 1))).toBe(1);
   });
 

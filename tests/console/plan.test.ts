@@ -33,9 +33,8 @@ import {
 import { commandOf } from '../../console/connection.ts';
 import { definitionOf, faultsByField, patchOf, textsOf, type Typed } from '../../console/form.ts';
 import type { Field } from '../../console/meaning.ts';
-import { differenceOf, planParts, sentencesOf, valueText } from '../../console/plan.ts';
+import { differenceOf, planParts, partsOf, valueText } from '../../console/plan.ts';
 import { acts, formats } from '../../console/text.ts';
-import { whenText } from '../../console/time.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { fieldTable } from './built-fields.ts';
 import { acceptedIn, plannedActs, planOf } from './every-act.ts';
@@ -477,7 +476,10 @@ describe('a form in front of an interface', () => {
     if (field === 'address') return '10.9.8.7';
     if (type === 'number') return '1234';
     if (type === 'flag') return text === 'true' ? 'false' : 'true';
-    if (type === 'names') return field === 'filters' ? 'Spare, Hint' : 'db-serv-3, DB-Server-2';
+    if (type === 'names')
+      return field === 'filters'
+        ? '/filters/Spare, /filters/Hint'
+        : '/servers/db-serv-3, /servers/DB-Server-2';
     if (type === 'map') return `${text}\nadded = ${values === undefined ? '-1.5' : '2'}`.trim();
     return 'other';
   }
@@ -587,11 +589,15 @@ describe('the sentences of a plan', () => {
       if (!answer.ok) continue;
       count += 1;
       const plan = acceptedIn(answer);
-      const sentences = sentencesOf(plan);
+      const sentences = partsOf(plan);
       const { closes, stays, effects, notes = [] } = plan;
       const numbers = [closes.sessions, closes.connections].filter((each) => each > 0).map(String);
       expect(sentences.closes.join().match(/\d+/g) ?? []).toEqual(numbers);
-      expect(sentences.asks).toHaveLength(effects.length);
+      // A drain, and its end, is one sentence of two effects.
+      const isDrain =
+        /drain|resume/i.test(act.id) || sentences.asks.some((each) => /drain|resume/.test(each));
+      if (!isDrain) expect(sentences.asks).toHaveLength(effects.length);
+      expect(sentences.asks.length > 0).toBe(effects.length > 0);
       expect(sentences.notes).toEqual(notes.map(({ detail }) => detail));
       const isSaid = [...sentences.stays, ...sentences.notes].some((each) =>
         each.includes(String(stays.sessions)),
@@ -610,7 +616,7 @@ describe('the sentences of a plan', () => {
       {
         closes: ['2 sessions and 3 backend connections'],
         stays: [],
-        asks: ['sessions.close /sessions (2)'],
+        asks: [expect.stringMatching(/^close 2 sessions/)],
       },
     ],
     [actOn('services.stop', 'Stop', 'My Service'), { closes: ['nothing'], stays: ['2 sessions continue.'] }],
@@ -628,11 +634,7 @@ describe('the sentences of a plan', () => {
     ],
     [
       { ...actOn('servers.drain', 'Drain', 'db-serv-3'), given: ['db-serv-3', { reason: 'disk' }] },
-      {
-        changes: [
-          `/servers/db-serv-3 drain: nothing → since ${whenText(Date.UTC(2016, 8, 10))}, reason disk`,
-        ],
-      },
+      { changes: ['db-serv-3: no deadline'] },
     ],
     [
       actOn('servers.closeConnections', 'Close', 'DB Server 2'),
@@ -651,32 +653,32 @@ describe('the sentences of a plan', () => {
       ]),
       {
         changes: [
-          '/services/My-Service weightby: report_weight → nothing',
-          '/services/My-Service max_connection: 100 → 5',
-          '/services/My-Service filters/Query-Log: first → nothing',
-          '/services/My-Service filters/Hint: after /filters/Query-Log → nothing',
+          'My-Service: weightby: report_weight → nothing',
+          'My-Service: max_connection: 100 → 5',
+          'My-Service: removed Query-Log',
+          'My-Service: removed Hint',
         ],
-        asks: ['service.update /services/My-Service'],
+        asks: ['change My-Service'],
       },
     ],
     [
       patching(service, [{ op: 'add', path: '/password', value: 'planted' }]),
-      { changes: ['/services/My-Service password: changed, and not shown'] },
+      { changes: ['My-Service: password: changed, and not shown'] },
     ],
     [
       actOn('servers.setMaintenance', 'Set', 'db-serv-3'),
-      { changes: ['/servers/db-serv-3 status/maintenance: nothing → first'] },
+      { changes: [], asks: ['set maintenance on db-serv-3'] },
     ],
     [
       patching({ collection: 'interface', link: '/', name: '' }, [
         { op: 'replace', path: '/read_only', value: true },
       ]),
-      { changes: ['/ read_only: false → true'], asks: [] },
+      { changes: [], asks: [] },
     ],
   ])('of an act are sentences: %#', async (act, sentences) => {
     const { admin } = runAdmin();
     const given = act.id === 'interface.patch' ? { ...act, given: act.given.slice(1) } : act;
-    expect(sentencesOf(acceptedIn(await planOf(admin, given)))).toMatchObject(sentences);
+    expect(partsOf(acceptedIn(await planOf(admin, given)))).toMatchObject(sentences);
   });
 });
 
@@ -689,7 +691,7 @@ describe('the difference of two plans', () => {
     await services.patch('My Service', patchTo(7));
     const answer = await services.patch('My Service', patchTo(5), { mark: before.mark });
     const now = (answer.ok ? undefined : answer.problem.plan) as Plan;
-    const [was, is] = ['100', '7'].map((old) => `/services/My-Service max_connection: ${old} → 5`);
+    const [was, is] = ['100', '7'].map((old) => `My-Service: max_connection: ${old} → 5`);
     expect(differenceOf(before, now)).toEqual([{ was, is }]);
     expect(differenceOf(now, before)).toEqual([{ was: is, is: was }]);
   });
@@ -699,7 +701,7 @@ describe('the difference of two plans', () => {
     const stop = acceptedIn(await planOf(admin, actOn('services.stop', 'Stop', 'My Service')));
     const start = acceptedIn(await planOf(admin, actOn('services.start', 'Start', 'Bare Service')));
     const found = differenceOf(stop, start);
-    const [old, fresh] = [sentencesOf(stop), sentencesOf(start)];
+    const [old, fresh] = [partsOf(stop), partsOf(start)];
     const all = (sentences: typeof old) => planParts.flatMap((part) => sentences[part]);
     const gone = all(old).filter((each) => !all(fresh).includes(each));
     expect(found.flatMap(({ was = [] }) => was).toSorted()).toEqual(gone.toSorted());

@@ -57,7 +57,7 @@ class Streams {
 
 const live = (tab: Page) => tab.getByText('live', { exact: true }).waitFor();
 const shows = (tab: Page, reason: string) =>
-  tab.getByRole('complementary').getByText(reason, { exact: true }).waitFor();
+  tab.getByRole('complementary').getByText(`is down: ${reason}`).waitFor();
 const down = (reason: string) => ({ type: 'server.reported', server: 'db-1', status: [], reason }) as const;
 
 /** Opens the console in more tabs beside a first one. A headless browser shows all of them. */
@@ -120,8 +120,8 @@ describe.each([
     admin.report(down('pulled the plug'));
     await Promise.all(tabs.map((tab) => shows(tab, 'pulled the plug')));
     // What a person opens is read as in a single tab.
-    for (const tab of tabs) await tab.getByRole('button', { name: 'Sales', exact: true }).first().click();
-    await Promise.all(tabs.map((tab) => tab.getByRole('tab', { name: 'State' }).waitFor()));
+    for (const tab of tabs) await tab.getByRole('link', { name: 'Sales', exact: true }).first().click();
+    await Promise.all(tabs.map((tab) => tab.getByRole('region', { name: 'service Sales' }).waitFor()));
   });
 
   itInBrowser('go on without the tab that has the stream: closed, hidden or hung', async (page) => {

@@ -8,6 +8,7 @@ import { places, type ColumnPlace } from '../../console/order.ts';
 import type { Place } from '../../console/place.ts';
 import { valueText } from '../../console/plan.ts';
 import { text } from '../../console/text.ts';
+import { spanText } from '../../console/time.ts';
 import type { Figures } from './walk-page.ts';
 
 /** Who looks is another one here. No event tells of the mode, so the page reads it once a minute. */
@@ -99,8 +100,8 @@ async function topBreaches(figures: Figures, client: Client): Promise<readonly s
     : [`Alerts: ${shown.join('; ')}; GET has ${alerts.join('; ')}`];
 }
 
-async function drawerBreaches({ drawer, connections }: Figures, { open, tab }: Place, client: Client) {
-  if (drawer === undefined || open === '' || tab !== 'state') return [];
+async function drawerBreaches({ drawer, connections }: Figures, { open }: Place, client: Client) {
+  if (drawer === undefined || open === '') return [];
   const [, collection = '', name = ''] = open.split('/');
   const groups = client as unknown as Record<
     string,
@@ -133,10 +134,10 @@ async function sessionBreaches({ sessions }: Figures, { view, search }: Place, c
   const { elements, total } = answer.value;
   const shown = text.sessions.total(total);
   if (!sessions.total.startsWith(shown)) return [`The list says “${sessions.total}”; GET has “${shown}”`];
-  return sessions.rows.flatMap(([, id, user, , service, , idle]) => {
+  return sessions.rows.flatMap(([, id, user, service, , , idle]) => {
     const row = elements.find((each) => String(each.id) === id);
     if (row === undefined) return [`Session ${id ?? ''} is shown, and GET has none`];
-    const wanted = [row.user, nameInLinkOf(row.service), String(row.idle)];
+    const wanted = [row.user, nameInLinkOf(row.service), spanText(Math.floor(row.idle))];
     const is = [user, service, idle];
     return JSON.stringify(is) === JSON.stringify(wanted)
       ? []

@@ -1,8 +1,10 @@
 /**
  * The laws of a walk: what a button that was pressed may change, and what the page says of it afterwards.
  */
+import { sentencesOf, textOf, type Told } from 'gateway-admin-core/client';
 import type { AdminEvent } from 'gateway-admin-core';
 
+import { text as words } from '../../console/text.ts';
 import { isSameName } from './walk-world.ts';
 
 /** A button that a walker has pressed, and what came of that. */
@@ -108,11 +110,13 @@ const rows: readonly Row[] = [
   [/^Close [\d,]+ connections? to (.+)$/s, about('connections.closed')],
   [/^Close the connections to (.+)$/s, about('connections.closed')],
   // To start a service that drains ends its drain, and to stop it changes what the drain goes back to.
-  [/^Start (.+)$/s, about('service.started', 'service.updated', 'monitor.started')],
+  [/^Give (.+) another server$/s, about('service.updated')],
+  [/^Start (.+?)(?: again)?$/s, about('service.started', 'service.updated', 'monitor.started')],
   [/^Stop (.+)$/s, about('service.stopped', 'service.updated', 'monitor.stopped')],
   [/^Drain (.+)$/s, about('service.stopped', 'service.updated', 'server.updated')],
   [/^Resume (.+)$/s, about('service.started', 'service.updated', 'server.updated')],
   [/^(?:Set|Clear) maintenance on (.+)$/s, about('server.updated')],
+  [/^Change the drain of (.+)$/s, about('service.stopped', 'service.updated', 'server.updated')],
   [/^Change (.+)$/s, about('service', 'server', 'monitor', 'filter')],
   [/^Delete (.+)$/s, about('service.deleted', 'server.deleted', 'monitor.deleted', 'filter.deleted')],
 ];
@@ -156,8 +160,11 @@ export function takesBack({ command, resource, type }: AdminEvent, before: Admin
 /** Why an undo does not take back what it names; `undefined` if it does. */
 function undoBreach({ text, undone = [] }: Press): string | undefined {
   const [, what = ''] = /^Undo “(.*)”$/s.exec(namedIn(text).title) ?? [];
-  const types = [...new Set(undone.map(({ type }) => type))].join(', ');
-  const fromHistory = undone.some(({ resource }) => what === `${types} ${resource}`);
+  // A name in a link has hyphens in the place of spaces.
+  const inLink = (sentence: string): string => sentence.replace(/\s/g, '-');
+  const sentences = sentencesOf(undone as unknown as readonly Told[], { tense: 'did' }).map(textOf);
+  const fromHistory =
+    inLink(what) === inLink(sentences.join('; ')) || what === words.history.several(sentences.length);
   // The undo of an undo is named after it.
   if (fromHistory || what.startsWith('Undo ') || undone.every((event) => fits(what, event))) return undefined;
   return `“${text}” takes back ${undone.map(({ type, resource }) => `${type} ${resource}`).join(', ')}`;

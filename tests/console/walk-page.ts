@@ -41,8 +41,6 @@ interface ShownPlace {
   readonly view: string;
   readonly find: string;
   readonly isOpen: boolean;
-  /** The chosen tab of the drawer; empty while there is none. */
-  readonly tab: string;
 }
 
 /** A row of a table: the text of each cell. */
@@ -100,10 +98,11 @@ export function look(): Seen {
     '.live',
     '.criteria',
     '.bar',
+    '.chosen',
     '.sessions',
   ];
   const all = (dialog ?? document).querySelectorAll<HTMLElement>(
-    'button:not(:disabled), summary, input:not(:disabled), select:not(:disabled), textarea:not(:disabled)',
+    'a[href], button:not(:disabled), summary, input:not(:disabled), select:not(:disabled), textarea:not(:disabled)',
   );
   const controls = [...all]
     .filter((each) => each.checkVisibility() && each.getBoundingClientRect().width > 0)
@@ -146,7 +145,6 @@ export function look(): Seen {
       view: textOf('nav [aria-current=page]'),
       find: document.querySelector<HTMLInputElement>('#find')?.value ?? '',
       isOpen: document.querySelector('.drawer') !== null,
-      tab: textOf('.drawer > .tabs [aria-selected=true]'),
     },
     isBlank: document.querySelector('.page > header h1') === null || document.querySelector('.view') === null,
     canGoBack: navigation.canGoBack,
@@ -178,7 +176,7 @@ export function readFigures(): Figures {
       textsOf('.title, .why', card).join(': '),
     ),
     ...(drawer === null ? {} : { drawer: { fields, fault: textsOf(':scope > .bad', drawer).join() } }),
-    connections: textsOf('[role=tabpanel] > p', drawer ?? document.createElement('p')).join(),
+    connections: textsOf('.connections', drawer ?? document.createElement('p')).join(),
     ...(list === null
       ? {}
       : {
@@ -198,8 +196,8 @@ export function describePlace(): string {
     texts('nav [aria-current=page]'),
     document.querySelector<HTMLInputElement>('#find')?.value,
     texts('#drawer-title'),
-    texts('.drawer > .tabs [aria-selected=true]'),
     texts('.bar button'),
+    texts('.chosen b'),
     Array.from(
       document.querySelectorAll('.criteria input'),
       (each) => each.getAttribute('value') ?? (each as HTMLInputElement).defaultValue,

@@ -221,12 +221,8 @@ class Walker {
     if (seen.isBlank) this.#faults.push('The page is blank');
     const place = parsePlace(seen.fragment);
     const shown = { view: text.views[place.view], find: place.find, isOpen: place.open !== '' };
-    const { view, find, isOpen, tab } = seen.place;
-    // Until a resource is read, its drawer has no tabs.
-    if (
-      JSON.stringify(shown) !== JSON.stringify({ view, find, isOpen }) ||
-      (tab !== '' && tab !== text.tabs[place.tab])
-    )
+    const { view, find, isOpen } = seen.place;
+    if (JSON.stringify(shown) !== JSON.stringify({ view, find, isOpen }))
       this.#faults.push(`${seen.fragment} shows ${JSON.stringify(seen.place)}`);
     if (this.#faults.length > 0) throw new Error(this.#faults.join('\n'));
     return seen;

@@ -215,7 +215,7 @@ const rows: readonly Row[] = [
   },
   {
     from: 'client/*',
-    values: ['client/*', 'http/endpoint.ts', 'json/*'],
+    values: ['client/*', 'core/sentence.ts', 'http/endpoint.ts', 'json/*'],
     types: ['index.ts', 'resources/*'],
   },
   {

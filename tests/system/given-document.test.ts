@@ -385,7 +385,7 @@ describe('the example gateway on a document', () => {
     expect(why.err).toMatch(/, or has reported it\. Try: gateway-admin status\n$/);
     await ask('stop', 'service', 'blocked');
     const { out } = await ask('why', '/services/blocked/state');
-    expect(out).toMatch(/^\S+ \S+ +\S+\n {2}service\.stopped \/services\/Blocked\n$/);
+    expect(out).toMatch(/^\S+ \S+ +\S+\n {2}Stopped Blocked\n$/);
   });
 });
 

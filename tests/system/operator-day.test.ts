@@ -191,9 +191,7 @@ describe('an operator of a gateway in production', () => {
       await ask('patch', 'service', 'reports', '--set', 'max_connection=50', ...isConfirmed),
     ).toMatchObject({ code: 0 });
     const { out } = await ask('history', '--range', '0-0');
-    expect(out).toMatch(
-      /^[\d :-]{19} {2}\S+\n {2}service\.updated \/services\/Reports\n {4}\+ \/max_connection = 50\n$/,
-    );
+    expect(out).toMatch(/^[\d :-]{19} {2}\S+\n {2}Changed Reports\n {4}\+ \/max_connection = 50\n$/);
     const undone = await ask('undo', '--last', ...isConfirmed);
     expect([undone.code, undone.err]).toEqual([0, expect.stringContaining('  + /max_connection = 50\n')]);
     expect(undone.out).toMatch(/^Done: undo \S+ \(1 change\) on eu-1 \(production\)\.\n$/);
@@ -244,10 +242,7 @@ describe('an operator of a gateway in production', () => {
     const plan = await ask('plan', path);
     expect([plan.code, plan.out]).toEqual([0, expect.stringContaining('+ /max_connection = 9')]);
     const stop = await ask('stop', 'service', 'reports', '--dry-run');
-    expect([stop.code, stop.out]).toEqual([
-      0,
-      expect.stringContaining('gateway: service.stop /services/Reports'),
-    ]);
+    expect([stop.code, stop.out]).toEqual([0, expect.stringContaining('gateway: stop Reports')]);
     for (const args of [
       ['stop', 'service', 'reports', ...confirmed('reports')],
       ['undo', earlier, ...isConfirmed],

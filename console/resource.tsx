@@ -4,6 +4,7 @@
 import { linkTo } from 'gateway-admin-core';
 import type { ResultOf } from 'gateway-admin-core/client';
 import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
 
 import { healthOf, isWrong, lostOf, serverOf, type Health, type Tone } from './health.ts';
 import { nameAt } from './name.ts';
@@ -36,10 +37,11 @@ interface PlaceLinkProps {
 export function PlaceLink({ to, children, link, label }: PlaceLinkProps) {
   const page = usePage();
   const place = useStore(page.place);
+  const href = useMemo(() => `#${formatPlace({ ...place, ...to })}`, [place, ...Object.entries(to).flat()]);
   return (
     <a
       class="link"
-      href={`#${formatPlace({ ...place, ...to })}`}
+      href={href}
       data-link={link}
       aria-label={label}
       aria-expanded={link === undefined ? undefined : place.open === link}

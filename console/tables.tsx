@@ -1,13 +1,24 @@
 /**
  * The table of everything: a section for each kind of resource.
  */
+import { useMemo } from 'preact/hooks';
+
 import { SmallButton } from './act-button.tsx';
 import { sections, type Column, type Columns, type SectionName, type Shown } from './column.tsx';
 import { askToCreate } from './creation.ts';
 import { rowFits } from './find.ts';
 import { healthOf, isWrong, type Health } from './health.ts';
 import { rowsOf } from './model.ts';
-import { firstSort, isShown, nextSort, ordered, places, wrong, type Ranked } from './order.ts';
+import {
+  firstSort,
+  isShown,
+  nextSort,
+  ordered,
+  places,
+  wrong,
+  type ColumnPlace,
+  type Ranked,
+} from './order.ts';
 import { usePage } from './page.ts';
 import type { Place } from './place.ts';
 import { Age, Shape } from './resource.tsx';
@@ -164,11 +175,6 @@ function Rows({ name, rows, model, sort }: RowsProps) {
   });
   return (
     <table aria-label={text.lists[name]}>
-      <colgroup>
-        {places.map((place) => (
-          <col key={place} class={place} />
-        ))}
-      </colgroup>
       <thead>
         <tr>
           {shown.map(([place, column]) =>
@@ -181,26 +187,45 @@ function Rows({ name, rows, model, sort }: RowsProps) {
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ row, name: own, health }) => (
-          <tr key={own} class={health.tone} data-row>
-            {shown.map(([place, column]) =>
-              place === 'name' ? (
-                <th key={place} scope="row" class={place}>
-                  <div>
-                    {health.tone !== 'none' && <Shape tone={health.tone} />}
-                    {column?.cell(row, model, health)}
-                  </div>
-                </th>
-              ) : (
-                <td key={place} class={place}>
-                  {column?.cell(row, model, health)}
-                </td>
-              ),
-            )}
-          </tr>
+        {rows.map((each) => (
+          <TableRow key={each.name} ranked={each} name={name} columns={shown} model={model} />
         ))}
       </tbody>
     </table>
+  );
+}
+
+interface TableRowProps {
+  readonly ranked: Ranked<object>;
+  readonly name: SectionName;
+  readonly columns: readonly (readonly [ColumnPlace, Column | undefined])[];
+  readonly model: Shown;
+}
+
+/** A row. It is drawn anew if it has changed, or what it stands on: each list but its own. */
+function TableRow({ ranked: { row, health }, name, columns, model }: TableRowProps) {
+  const { lists, trails, gateway } = model;
+  const others = Object.entries(lists).map(([list, reading]) => (list === name ? reading.at : reading));
+  return useMemo(
+    () => (
+      <tr class={health.tone} data-row>
+        {columns.map(([place, column]) =>
+          place === 'name' ? (
+            <th key={place} scope="row" class={place}>
+              <div>
+                {health.tone !== 'none' && <Shape tone={health.tone} />}
+                {column?.cell(row, model, health)}
+              </div>
+            </th>
+          ) : (
+            <td key={place} class={place}>
+              {column?.cell(row, model, health)}
+            </td>
+          ),
+        )}
+      </tr>
+    ),
+    [row, name, trails, gateway, ...columns.map(([, column]) => column), ...others],
   );
 }
 

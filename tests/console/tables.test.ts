@@ -50,7 +50,7 @@ const head = (page: Page, name: string): Locator =>
 
 /** The names of the shown services, in their order. */
 const names = (page: Page): Promise<readonly string[]> =>
-  section(page, 'Services').getByRole('rowheader').allInnerTexts();
+  section(page, 'Services').getByRole('rowheader').allTextContents();
 
 async function open(page: Page, fragment = ''): Promise<void> {
   const { origin, admin } = await serveConsole({ document: mixed });

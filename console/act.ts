@@ -13,7 +13,7 @@ import type {
 } from 'gateway-admin-core/client';
 
 import type { CommandMethod } from './connection.ts';
-import { definitionOf, numberOf, type Typed } from './form.ts';
+import { definitionOf, numberOf, textsOf, type Typed } from './form.ts';
 import { isUpAt } from './health.ts';
 import { nameAt } from './name.ts';
 import { rowsOf, type Collection, type Model, type Row } from './model.ts';
@@ -37,6 +37,8 @@ export interface Act {
   readonly given: readonly unknown[];
   readonly options?: object;
   readonly inputs?: readonly Input[];
+  /** What the inputs have at first. Default: nothing, and the first of choices. */
+  readonly typed?: Typed;
   /** The arguments with the values of the inputs. Default: `given`. */
   readonly withInputs?: (typed: Typed) => readonly unknown[];
   /** The link of the resource, to find who else changes it; left out if there is none. */
@@ -69,6 +71,8 @@ interface ActRow {
   readonly act: Maker;
   /** Whether the act would leave a resource in this state as it is. */
   readonly isMoot?: (resource: Shown) => boolean;
+  /** The code of the refusal that the act has a way around; it is shown for that alone. Left out for most. */
+  readonly despite?: string;
 }
 
 /** An act that needs the name of its resource, and nothing else. */
@@ -86,6 +90,8 @@ function simple(id: CommandId, verb: string): Maker {
   });
 }
 
+const reasonInput: Input = { name: 'reason', label: text.drain.reason, type: 'text' };
+
 const drainInputs: readonly Input[] = [
   { name: 'timeout', label: text.drain.timeout, type: 'number', hint: text.drain.timeoutHint },
   {
@@ -97,7 +103,7 @@ const drainInputs: readonly Input[] = [
       ['resume', text.drain.thenResume],
     ],
   },
-  { name: 'reason', label: text.drain.reason, type: 'text' },
+  reasonInput,
 ];
 
 function draining(id: CommandId): ActRow {
@@ -136,16 +142,59 @@ function closing(id: CommandId, titleFor: (name: string) => string): ActRow {
 
 /** An act that begins or ends the read-only mode. */
 function holding(isReadOnly: boolean): ActRow {
+  const operation = { op: 'replace', path: '/read_only', value: isReadOnly };
   return {
     id: 'interface.patch',
     act: ({ name }) => ({
       id: 'interface.patch',
       ...(isReadOnly && { row: 'interface.hold' }),
       title: isReadOnly ? text.hold(name) : text.release(name),
-      given: [[{ op: 'replace', path: '/read_only', value: isReadOnly }]],
+      given: [[operation]],
+      ...(isReadOnly && {
+        inputs: [reasonInput],
+        withInputs: ({ reason = '' }: Typed) => [
+          [operation, ...(reason === '' ? [] : [{ op: 'add', path: '/read_only_reason', value: reason }])],
+        ],
+      }),
     }),
     isMoot: ({ read_only: now }) => now === isReadOnly,
   };
+}
+
+/** An act that takes a resource out of all lists, and deletes it. */
+function detaching(id: CommandId): ActRow {
+  const act = simple(id, verbs.detach);
+  return {
+    id,
+    act: (subject, resource) => ({ ...act(subject, resource), options: { detach: true } }),
+    despite: 'resource-in-use',
+  };
+}
+
+/** The act that makes the gateway as a document says. Its plan compares the two. */
+const adopting: ActRow = {
+  id: 'document.adopt',
+  act: () => ({
+    id: 'document.adopt',
+    title: text.document.apply,
+    given: [],
+    inputs: [
+      {
+        ...{ name: 'document', label: text.document.label, hint: text.document.hint },
+        ...{ type: 'long', isRequired: true },
+      },
+    ],
+    withInputs: ({ document = '' }) => [jsonIn(document)],
+  }),
+};
+
+/** The value that a text is in JSON; the text itself if it is none. */
+function jsonIn(typed: string): unknown {
+  try {
+    return JSON.parse(typed);
+  } catch {
+    return typed;
+  }
 }
 
 /** An act on the gateway itself. */
@@ -178,8 +227,10 @@ export const actsOnResource: readonly ActRow[] = [
   row('servers.resume', verbs.resume, isNotDraining),
   closing('servers.closeConnections', text.closeConnectionsOf),
   row('servers.delete', verbs.delete),
+  detaching('servers.delete'),
   row('monitors.delete', verbs.delete),
   row('filters.delete', verbs.delete),
+  detaching('filters.delete'),
   {
     id: 'sessions.close',
     act: ({ name, link }, { user }, etag) => ({
@@ -194,6 +245,7 @@ export const actsOnResource: readonly ActRow[] = [
   },
   holding(true),
   holding(false),
+  adopting,
   onGateway('gateway.flushLogs', text.flushLogs),
   onGateway('fleet.retry', text.retryBehind),
 ];
@@ -201,7 +253,18 @@ export const actsOnResource: readonly ActRow[] = [
 /** Whether an act is rare, so that its button is behind those that are wanted every day. */
 export function isRare({ id }: Pick<Act, 'id'>, { drain }: Shown): boolean {
   // A drain is ended where its progress is.
-  return /[.](?:delete|retry)$/.test(id) || (drain !== undefined && /[.](?:start|close)/.test(id));
+  return /[.](?:delete|create|retry)$/.test(id) || (drain !== undefined && /[.](?:start|close)/.test(id));
+}
+
+/** The act that creates a resource with the settings of another. */
+export function copying(table: readonly Field[], { collection, name }: Subject, resource: Shown): Act {
+  // A secret is not shown, and what acts change is not copied.
+  const copied = table.filter(({ isSettable, inDefinition }) => isSettable || inDefinition === 'required');
+  return {
+    ...creating(table, collection),
+    title: text.addLike(collection, name),
+    typed: { ...textsOf(copied, resource), name: '' },
+  };
 }
 
 /** The act that creates a resource of a collection, or a listener of a service. */

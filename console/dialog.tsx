@@ -167,8 +167,11 @@ function missingIn({ inputs = [] }: Act, typed: Typed): readonly string[] {
     .map(({ label }) => label);
 }
 
-function firstValues({ inputs = [] }: Act): Typed {
-  return Object.fromEntries(inputs.map(({ name, choices }) => [name, choices?.[0]?.[0] ?? '']));
+function firstValues({ inputs = [], typed }: Act): Typed {
+  return {
+    ...Object.fromEntries(inputs.map(({ name, choices }) => [name, choices?.[0]?.[0] ?? ''])),
+    ...typed,
+  };
 }
 
 function methodFor(client: Client, { id, methodOf }: Act): CommandMethod {

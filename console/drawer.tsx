@@ -5,13 +5,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Client } from 'gateway-admin-core/client';
 import type { May } from 'gateway-admin-core';
 
-import { actsOnResource, isRare, type Act, type Subject } from './act.ts';
+import { actsOnResource, copying, isRare, type Act, type Subject } from './act.ts';
 import { useAsking } from './asking.ts';
 import { Copy } from './copy.tsx';
 import { healthOf } from './health.ts';
 import { HistoryList } from './history.tsx';
 import { useFocusKept } from './key.ts';
 import { InFlight } from './live.tsx';
+import { useMeanings } from './meaning.ts';
 import { Menu } from './menu.tsx';
 import { rowsOf, type Collection } from './model.ts';
 import { nameAt } from './name.ts';
@@ -133,32 +134,51 @@ interface ActsProps {
   readonly read: Extract<Read, { readonly state: 'read' }>;
 }
 
-/** The acts on a resource: in a row, and in a menu those that are rare or not possible, with the reason. */
-function Acts({ subject, read: { resource, etag } }: ActsProps) {
-  const { may } = resource;
-  const page = usePage();
-  const rows = actsOnResource.flatMap(({ id, act, isMoot }) => {
-    const row = may.find((each) => each.id === id);
+/** An act, and why it is not possible; without a reason if it is. */
+interface Offer {
+  readonly act: Act;
+  readonly reason: string | undefined;
+}
+
+/** What can be done to a resource, or could. */
+function useOffers({ subject, read: { resource, etag } }: ActsProps): readonly Offer[] {
+  const { model } = usePage();
+  const { fields } = useMeanings();
+  const { collection } = subject;
+  const offers = actsOnResource.flatMap(({ id, act, isMoot, despite }): readonly Offer[] => {
+    const row = resource.may.find((each) => each.id === id);
     // Without a fleet, there is nothing to retry.
-    if (id === 'fleet.retry' && rowsOf(page.model.get(), 'fleet').length === 0) return [];
-    return row === undefined || isMoot?.(resource) === true
-      ? []
-      : [{ row, act: act(subject, resource, etag) }];
+    if (id === 'fleet.retry' && rowsOf(model.get(), 'fleet').length === 0) return [];
+    if (row === undefined || isMoot?.(resource) === true) return [];
+    const hasWay = !row.allowed && row.code === despite;
+    if (despite !== undefined && !hasWay) return [];
+    return [{ act: act(subject, resource, etag), reason: row.allowed || hasWay ? undefined : row.detail }];
   });
-  const isBehind = ({ row, act }: (typeof rows)[number]): boolean => !row.allowed || isRare(act, resource);
-  const behind = rows.filter(isBehind);
-  if (rows.length === 0) return null;
+  const table = fields[collection];
+  const creation = model.get().gateway?.may.find(({ id }) => id === `${collection}.create`);
+  if (table === undefined || creation === undefined) return offers;
+  const copy = copying(table, subject, resource);
+  return [...offers, { act: copy, reason: creation.allowed ? undefined : creation.detail }];
+}
+
+/** The acts on a resource: in a row, and in a menu those that are rare or not possible, with the reason. */
+function Acts(props: ActsProps) {
+  const { subject, read } = props;
+  const offers = useOffers(props);
+  const isBehind = ({ act, reason }: Offer): boolean => reason !== undefined || isRare(act, read.resource);
+  const behind = offers.filter(isBehind);
+  if (offers.length === 0) return null;
   return (
     <div class="acts">
-      {rows
+      {offers
         .filter((each) => !isBehind(each))
         .map(({ act }) => (
-          <ActOfResource key={act.id} act={act} />
+          <ActOfResource key={act.title} act={act} />
         ))}
       {behind.length > 0 && (
         <Menu label={text.drawer.more} of={text.drawer.moreOf(subject.name)}>
-          {behind.map(({ row, act }) => (
-            <ActOfResource key={act.id} act={act} reason={row.allowed ? undefined : row.detail} />
+          {behind.map(({ act, reason }) => (
+            <ActOfResource key={act.title} act={act} reason={reason} />
           ))}
         </Menu>
       )}

@@ -56,6 +56,7 @@ export const acts = {
   'users.create': 'Users log in to this interface. From the first one on, everybody must log in.',
   'users.patch': 'Pages with this log-in must log in again.',
   'users.delete': 'Pages with this log-in are logged out.',
+  'document.adopt': 'The gateway becomes as the document says, as a whole or not at all.',
   'interface.patch': 'A read-only gateway refuses every change. Sessions and drains go on.',
   'gateway.flushLogs': 'Pending messages are written, and the log files are opened anew.',
   'commands.abandon': 'Its outcome stays unknown, and others may change what it holds.',
@@ -117,6 +118,7 @@ export const text = {
     changeDrain: 'Change the drain of',
     resume: 'Resume',
     delete: 'Delete',
+    detach: 'Take out of all lists and delete',
     setMaintenance: 'Set maintenance on',
     clearMaintenance: 'Clear maintenance on',
     abandon: 'Abandon',
@@ -194,6 +196,12 @@ export const text = {
   one,
   add: (collection: string, service?: string) =>
     service === undefined ? `Add a ${one(collection)}` : `Add a listener to ${service}`,
+  addLike: (collection: string, name: string) => `Add a ${one(collection)} like ${name}`,
+  document: {
+    apply: 'Compare with a document, and apply it',
+    label: 'Document',
+    hint: 'In JSON, as the command line exports it. The plan says what differs; what it leaves out stays.',
+  },
   addNamed: (collection: string, name: string, service?: string) =>
     service === undefined ? `Add ${one(collection)} ${name}` : `Add listener ${name} to ${service}`,
   deleteListener: (listener: string, service: string) => `Delete listener ${listener} of ${service}`,

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect } from '@jest/globals';
-import { createRoles, type AdminOptions } from 'gateway-admin-core';
+import { createRoles, toDocument, type AdminOptions } from 'gateway-admin-core';
 import { createClient, sendTo, type Client } from 'gateway-admin-core/client';
 import type { Page } from 'playwright-core';
 
@@ -134,7 +134,7 @@ describe('an act of the console', () => {
     async (page) => {
       const { client, admin } = await open(page, { admin: { environment: 'production' } });
       await client.services.drain('Sales', {});
-      const typing = dialog(page).locator('label');
+      const typing = dialog(page).getByLabel(/^Type /);
       await ask(page, 'Resume Sales');
       expect(await typing.count()).toBe(0);
       await confirm(page, 'Resume Sales');
@@ -299,6 +299,8 @@ describe('what may not be done', () => {
       await dialog(page).getByRole('button', { name: 'Cancel' }).click();
       await button(page, 'gw-1').click();
       await ask(page, 'Make gw-1 read-only');
+      await dialog(page).getByLabel('Reason').fill('new disks');
+      await planned(page);
       await confirm(page, 'Make gw-1 read-only');
       await page.getByText('Read-only: every change is refused.').waitFor();
       await page
@@ -311,8 +313,69 @@ describe('what may not be done', () => {
         .locator('button[aria-disabled="true"]', { hasText: 'Stop Sales' })
         .waitFor({ state: 'attached' });
       expect(admin.readOnly).toBe(true);
+      await page.getByRole('banner').getByText(': new disks').waitFor();
     },
   );
+});
+
+describe('what is wanted for a resource', () => {
+  itInBrowser('is to take a server out of all lists and to delete it, as one change', async (page) => {
+    const { admin, client } = await open(page);
+    await page.goto(`${page.url().split('#')[0] ?? ''}#?open=/servers/db-1`);
+    // To delete it alone is not possible, and the reason stands there.
+    await page
+      .locator('button[aria-disabled=true]', { hasText: 'Delete db-1' })
+      .waitFor({ state: 'attached' });
+    await ask(page, 'Take out of all lists and delete db-1');
+    await dialog(page).getByText('db-1').first().waitFor();
+    await confirm(page, 'Take out of all lists and delete db-1');
+    expect(admin.snapshot.servers.find('db-1')).toBeUndefined();
+    expect(await client.services.get('Sales')).toMatchObject({ value: { servers: ['/servers/db-2'] } });
+    await outcome(page).getByRole('button', { name: 'Undo' }).click();
+    await planned(page);
+    await confirm(page, 'Undo “Take out of all lists and delete db-1”');
+    expect(await client.services.get('Sales')).toMatchObject({
+      value: { servers: ['/servers/db-1', '/servers/db-2'] },
+    });
+  });
+
+  itInBrowser('is another one with its settings', async (page) => {
+    const { client } = await open(page);
+    await client.services.patch('Sales', [{ op: 'add', path: '/max_connection', value: 77 }]);
+    await page.locator('.acts summary').click();
+    await button(page, 'Add a service like Sales').click();
+    expect(await dialog(page).getByLabel('max_connection').inputValue()).toBe('77');
+    expect(await dialog(page).getByLabel('name').inputValue()).toBe('');
+    await dialog(page).getByLabel('name').fill('More Sales');
+    await planned(page);
+    await confirm(page, 'Add service More Sales');
+    expect(await client.services.get('More Sales')).toMatchObject({
+      value: { max_connection: 77, router: 'readconnroute', servers: ['/servers/db-1', '/servers/db-2'] },
+    });
+  });
+});
+
+describe('a document', () => {
+  itInBrowser('is compared with the gateway, and applied', async (page) => {
+    const { client, admin } = await open(page);
+    await button(page, 'gw-1').click();
+    await button(page, 'Compare with a document, and apply it').click();
+    const field = dialog(page).getByLabel('Document');
+    await field.fill('{"services":[{"name":');
+    await dialog(page).locator('.bad').waitFor();
+    const { users: _users, ...document } = toDocument(admin.snapshot);
+    await field.fill(JSON.stringify(document));
+    await dialog(page).getByText('This changes nothing.').waitFor();
+    const services = document.services?.map((each) =>
+      each.name === 'Sales' ? { ...each, max_connection: 12 } : each,
+    );
+    await field.fill(JSON.stringify({ services }));
+    await dialog(page)
+      .getByText(/max_connection.*12/)
+      .waitFor();
+    await confirm(page, 'Compare with a document, and apply it');
+    expect(await client.services.get('Sales')).toMatchObject({ value: { max_connection: 12 } });
+  });
 });
 
 describe('what the history offers while all changes are held', () => {

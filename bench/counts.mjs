@@ -25,7 +25,7 @@ import {
   stopService,
 } from '../dist/index.js';
 import { openFileStore } from '../dist/ports/file-store/file-store.js';
-import { ofAll, ofOne, open as openWorld, sizes } from './growth-counts.mjs';
+import { sizes, unasked, worlds } from './growth-counts.mjs';
 
 const mostGrowth = 1.05;
 const file = fileURLToPath(new URL('counts.json', import.meta.url));
@@ -136,7 +136,7 @@ async function functionsOf(session, once) {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   await session.post('Profiler.stopPreciseCoverage');
   const run = result
-    .filter(({ url }) => url.includes('/dist/') && !url.includes('/node_modules/'))
+    .filter(({ url }) => url.includes('/dist/') && !/\/(?:node_modules|testing)\//.test(url))
     .flatMap(({ url, functions }) => functions.map(({ ranges: [{ count }] }) => ({ url, count })))
     .filter(({ count }) => count > 0);
   return {
@@ -191,26 +191,31 @@ export async function growth() {
   session.connect();
   await session.post('Profiler.enable');
   const rows = {};
-  for (const [name, run] of Object.entries({ ...ofOne, ...ofAll })) {
-    const calls = [];
-    for (const size of sizes) {
-      const admin = await openWorld(size);
-      for (let time = 0; time < 3; time += 1) await run(admin, size);
-      const counted = await functionsOf(session, async () => {
-        await run(admin, size);
-        await setTimeout(20);
-      });
-      calls.push(counted.calls);
-      await admin.close();
+  for (const { open: openWorld, operations: growing } of worlds) {
+    const opened = [];
+    for (const size of sizes) opened.push({ size, world: await openWorld(size) });
+    for (const [name, prepare] of Object.entries(growing)) {
+      const calls = [];
+      for (const { size, world } of opened) {
+        for (let time = 0; time < 3; time += 1) await (await prepare(world, size))();
+        const work = await prepare(world, size);
+        const counted = await functionsOf(session, async () => {
+          await work();
+          await setTimeout(20);
+        });
+        calls.push(counted.calls);
+      }
+      const [few, many] = calls;
+      rows[name] = {
+        [`with ${String(sizes[0])}`]: few,
+        [`with ${String(sizes[1])}`]: many,
+        growth: round(many / few),
+      };
     }
-    const [few, many] = calls;
-    rows[name] = {
-      [`with ${String(sizes[0])}`]: few,
-      [`with ${String(sizes[1])}`]: many,
-      growth: round(many / few),
-    };
+    for (const { world } of opened) await world.close();
   }
   session.disconnect();
+  if (unasked.size > 0) throw new Error(`No operation asks ${[...unasked].join(', ')}`);
   return rows;
 }
 

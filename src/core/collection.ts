@@ -228,10 +228,10 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
    */
   inOrderOf(other: IndexedCollection<T>, revision: number): IndexedCollection<T> {
     if (inOrder.get(this.#index) === other.#index) return this;
-    const [own, wanted] = [this.range(0, Infinity), other.range(0, Infinity)];
-    const isSame = own.every(({ key }, at) => wanted[at]?.key === key);
-    const ordered = wanted.flatMap(({ key }) => this.findByKey(key) ?? []);
-    if (!isSame && ordered.length === this.size && other.size === this.size)
+    const own = this.range(0, Infinity);
+    const ordered = other.range(0, Infinity).flatMap(({ key }) => this.findByKey(key) ?? []);
+    const hasSameKeys = ordered.length === own.length && other.size === own.length;
+    if (hasSameKeys && ordered.some((entry, at) => entry !== own[at]))
       return IndexedCollection.#from(ordered, revision, this.#fields);
     inOrder.set(this.#index, other.#index);
     return this;

@@ -187,36 +187,50 @@ async function writtenBy(once) {
  * depend on their number; `growth` is the ratio.
  */
 export async function growth() {
+  const all = await callsWith(sizes);
+  if (unasked.size > 0) throw new Error(`No operation asks ${[...unasked].join(', ')}`);
+  const row = ([[few, callsOfFew], [many, callsOfMany]]) => ({
+    ...{ [`with ${String(few)}`]: callsOfFew, [`with ${String(many)}`]: callsOfMany },
+    growth: round(callsOfMany / callsOfFew),
+  });
+  return Object.fromEntries(Object.entries(all).map(([name, points]) => [name, row(points)]));
+}
+
+/**
+ * Counts the calls of operations in worlds of some sizes.
+ *
+ * @param {number[]} of - the numbers of resources of each kind
+ * @param {string[]} [only] - the names of the operations; all by default
+ * @returns {Promise<Record<string, [size: number, calls: number][]>>} by operation
+ */
+export async function callsWith(of, only) {
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
-  const rows = {};
-  for (const { open: openWorld, operations: growing } of worlds) {
-    const opened = [];
-    for (const size of sizes) opened.push({ size, world: await openWorld(size) });
-    for (const [name, prepare] of Object.entries(growing)) {
-      const calls = [];
-      for (const { size, world } of opened) {
-        for (let time = 0; time < 3; time += 1) await (await prepare(world, size))();
-        const work = await prepare(world, size);
-        const counted = await functionsOf(session, async () => {
-          await work();
-          await setTimeout(20);
-        });
-        calls.push(counted.calls);
-      }
-      const [few, many] = calls;
-      rows[name] = {
-        [`with ${String(sizes[0])}`]: few,
-        [`with ${String(sizes[1])}`]: many,
-        growth: round(many / few),
-      };
+  const calls = {};
+  for (const { open: openWorld, operations: all } of worlds) {
+    const wanted = Object.entries(all).filter(([name]) => only?.includes(name) ?? true);
+    if (wanted.length === 0) continue;
+    for (const size of of) {
+      const world = await openWorld(size);
+      for (const [name, prepare] of wanted)
+        (calls[name] ??= []).push([size, await callsOf(session, () => prepare(world, size))]);
+      await world.close();
     }
-    for (const { world } of opened) await world.close();
   }
   session.disconnect();
-  if (unasked.size > 0) throw new Error(`No operation asks ${[...unasked].join(', ')}`);
-  return rows;
+  return only === undefined ? calls : Object.fromEntries(only.map((name) => [name, calls[name]]));
+}
+
+/** The calls of an operation when it is done for the fourth time. */
+async function callsOf(session, prepare) {
+  for (let time = 0; time < 3; time += 1) await (await prepare())();
+  const work = await prepare();
+  const { calls } = await functionsOf(session, async () => {
+    await work();
+    await setTimeout(20);
+  });
+  return calls;
 }
 
 function round(ratio) {

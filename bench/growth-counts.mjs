@@ -432,7 +432,7 @@ const ofUsers = {
 /** Of one node of a fleet of two. The clock stands still, so nobody announces itself meanwhile. */
 const ofFleet = {
   'GET of the nodes': ({ admin }) => requests(['GET', '/fleet'])(admin),
-  'PATCH at one node, which the other follows':
+  'PATCH that a node follows':
     ({ admin, clock }) =>
     async () => {
       await patch(admin, 7);

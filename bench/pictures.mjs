@@ -79,8 +79,11 @@ async function drawn() {
     const place = new RegExp(`(\\(pictures/${picture}\\.svg\\)\n\n)(?:\\|.*\n)+`);
     text = text.replace(place, (_table, before) => before + tableOf(chart, lines));
   }
-  const style = await prettier.resolveConfig(new URL(page, root));
-  return { ...files, [page]: await prettier.format(text, { ...style, filepath: page }) };
+  return { ...files, [page]: await formatted(page, text) };
+}
+
+async function formatted(path, text) {
+  return prettier.format(text, { ...(await prettier.resolveConfig(new URL(path, root))), filepath: path });
 }
 
 /** The first and the last point of each line, for those who do not see the picture. */
@@ -107,7 +110,7 @@ async function measureAll() {
         ((figures[picture] ??= {})[name] ??= []).push([size, Number(us.toPrecision(3))]);
     }
   }
-  writeFileSync(figuresFile, `${JSON.stringify(figures)}\n`);
+  writeFileSync(figuresFile, await formatted('bench/figures.json', JSON.stringify(figures)));
 }
 
 /** The calls of some operations, by the number of resources. */

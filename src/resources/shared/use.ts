@@ -128,8 +128,8 @@ function referrersIn(
 }
 
 /**
- * Compares links by their keys: a name used again can be spelt in another way. A loop, because it looks at every link of
- * a gateway, and the methods of frozen arrays are slow on Node 20.
+ * Compares links by their keys: a name used again can be spelt in another way. A loop, because it looks at every link
+ * of a gateway, and the methods of frozen arrays are slow on Node 20.
  */
 function positionOf(key: string, links: readonly string[]): number | undefined {
   let position = 0;

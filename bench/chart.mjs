@@ -20,11 +20,12 @@ const darkLines = ['#58a6ff', '#ffa657', '#56d364', '#d2a8ff', '#9198a1'];
  * @param {string} chart.title
  * @param {string} chart.subtitle - what the axes show
  * @param {string} chart.across - the name of the horizontal axis
+ * @param {(value: number) => string} chart.format - writes a value of the vertical axis
  * @param {{ name: string, colour: number, points: [number, number][] }[]} chart.lines - a point is a number and
- *   microseconds. Colour 0 is ours. A further line of the same colour is dashed
+ *   its cost. Colour 0 is ours. A further line of the same colour is dashed
  * @returns {string} the SVG
  */
-export function drawChart({ title, subtitle, across, lines: given }) {
+export function drawChart({ title, subtitle, across, format, lines: given }) {
   const lines = given.map((line, index) => ({
     ...line,
     isDashed: given.slice(0, index).some(({ colour }) => colour === line.colour),
@@ -35,7 +36,12 @@ export function drawChart({ title, subtitle, across, lines: given }) {
   const range = [10 ** Math.floor(Math.log10(Math.min(...ys))), 10 ** Math.ceil(Math.log10(Math.max(...ys)))];
   const y = scale(range, [plot.bottom, plot.top]);
   const { width, height } = size;
-  const said = lines.map(({ name, points }) => `${name}: ${points.map(describePoint).join(', ')}`).join('. ');
+  const said = lines
+    .map(
+      ({ name, points }) =>
+        `${name}: ${points.map(([x, y]) => `${format(y)} at ${x.toLocaleString('en')}`).join(', ')}`,
+    )
+    .join('. ');
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
 <title>${escape(title)}</title>
 <desc>${escape(`${subtitle}. ${said}.`)}</desc>
@@ -45,9 +51,9 @@ ${style()}</style>
 <text class="title" x="24" y="34">${escape(title)}</text>
 <text class="faint" x="24" y="56">${escape(subtitle)}</text>
 ${decades(range)
-  .map((value) => rule(value, y(value)))
+  .map((value) => rule(format(value), y(value)))
   .join('\n')}
-${decades([Math.min(...xs), Math.max(...xs)])
+${marks(xs)
   .map((value) => tick(value, x(value)))
   .join('\n')}
 <text class="faint" x="${(plot.left + plot.right) / 2}" y="${plot.bottom + 42}" text-anchor="middle">${escape(across)}</text>
@@ -55,7 +61,7 @@ ${lines
   .map((line) => path(line, x, y))
   .toReversed()
   .join('\n')}
-${labels(lines, y).join('\n')}
+${labels(lines, y, format).join('\n')}
 </svg>
 `;
 }
@@ -90,9 +96,15 @@ function decades([from, to]) {
   return powers;
 }
 
-function rule(value, at) {
+/** Where the horizontal axis has a number: at the powers of ten, or at the few points that there are. */
+function marks(xs) {
+  const points = [...new Set(xs)];
+  return points.length > 3 ? decades([Math.min(...xs), Math.max(...xs)]) : points;
+}
+
+function rule(text, at) {
   return `<line class="grid" x1="${plot.left}" x2="${plot.right}" y1="${at}" y2="${at}"/>
-<text class="faint" x="${plot.left - 10}" y="${at + 4.5}" text-anchor="end">${duration(value)}</text>`;
+<text class="faint" x="${plot.left - 10}" y="${at + 4.5}" text-anchor="end">${text}</text>`;
 }
 
 function tick(value, at) {
@@ -110,7 +122,7 @@ ${dots.join('')}`;
 }
 
 /** The labels at the ends of the lines, apart from each other. */
-function labels(lines, y) {
+function labels(lines, y, format) {
   const ends = lines.map(({ name, colour, points }) => ({
     colour,
     name,
@@ -122,7 +134,7 @@ function labels(lines, y) {
     const left = plot.right + 36;
     return `<path class="line-${colour} lead" d="M${plot.right + 8} ${at}L${left - 6} ${place}"/>
 <text class="name${colour === 0 ? ' ours' : ''}" x="${left}" y="${place}">${escape(name)}</text>
-<text class="faint" x="${left}" y="${place + 16}">${duration(last)}</text>`;
+<text class="faint" x="${left}" y="${place + 16}">${format(last)}</text>`;
   });
 }
 
@@ -136,12 +148,8 @@ function spread(sorted) {
   return placed;
 }
 
-function describePoint([across, up]) {
-  return `${duration(up)} at ${across.toLocaleString('en')}`;
-}
-
 /** A time with its unit, such as `4.3 µs`. */
-function duration(us) {
+export function duration(us) {
   const units = [
     [1, 1000, 'ns'],
     [1000, 1, 'µs'],

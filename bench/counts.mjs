@@ -25,7 +25,7 @@ import {
   stopService,
 } from '../dist/index.js';
 import { openFileStore } from '../dist/ports/file-store/file-store.js';
-import { ofAll, ofOne, open as openWorld, sizes } from './growth-counts.mjs';
+import { sizes, unasked, worlds } from './growth-counts.mjs';
 
 const mostGrowth = 1.05;
 const file = fileURLToPath(new URL('counts.json', import.meta.url));
@@ -136,7 +136,7 @@ async function functionsOf(session, once) {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   await session.post('Profiler.stopPreciseCoverage');
   const run = result
-    .filter(({ url }) => url.includes('/dist/') && !url.includes('/node_modules/'))
+    .filter(({ url }) => url.includes('/dist/') && !/\/(?:node_modules|testing)\//.test(url))
     .flatMap(({ url, functions }) => functions.map(({ ranges: [{ count }] }) => ({ url, count })))
     .filter(({ count }) => count > 0);
   return {
@@ -187,31 +187,50 @@ async function writtenBy(once) {
  * depend on their number; `growth` is the ratio.
  */
 export async function growth() {
+  const all = await callsWith(sizes);
+  if (unasked.size > 0) throw new Error(`No operation asks ${[...unasked].join(', ')}`);
+  const row = ([[few, callsOfFew], [many, callsOfMany]]) => ({
+    ...{ [`with ${String(few)}`]: callsOfFew, [`with ${String(many)}`]: callsOfMany },
+    growth: round(callsOfMany / callsOfFew),
+  });
+  return Object.fromEntries(Object.entries(all).map(([name, points]) => [name, row(points)]));
+}
+
+/**
+ * Counts the calls of operations in worlds of some sizes.
+ *
+ * @param {number[]} of - the numbers of resources of each kind
+ * @param {string[]} [only] - the names of the operations; all by default
+ * @returns {Promise<Record<string, [size: number, calls: number][]>>} by operation
+ */
+export async function callsWith(of, only) {
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
-  const rows = {};
-  for (const [name, run] of Object.entries({ ...ofOne, ...ofAll })) {
-    const calls = [];
-    for (const size of sizes) {
-      const admin = await openWorld(size);
-      for (let time = 0; time < 3; time += 1) await run(admin, size);
-      const counted = await functionsOf(session, async () => {
-        await run(admin, size);
-        await setTimeout(20);
-      });
-      calls.push(counted.calls);
-      await admin.close();
+  const calls = {};
+  for (const { open: openWorld, operations: all } of worlds) {
+    const wanted = Object.entries(all).filter(([name]) => only?.includes(name) ?? true);
+    if (wanted.length === 0) continue;
+    for (const size of of) {
+      const world = await openWorld(size);
+      for (const [name, prepare] of wanted)
+        (calls[name] ??= []).push([size, await callsOf(session, () => prepare(world, size))]);
+      await world.close();
     }
-    const [few, many] = calls;
-    rows[name] = {
-      [`with ${String(sizes[0])}`]: few,
-      [`with ${String(sizes[1])}`]: many,
-      growth: round(many / few),
-    };
   }
   session.disconnect();
-  return rows;
+  return only === undefined ? calls : Object.fromEntries(only.map((name) => [name, calls[name]]));
+}
+
+/** The calls of an operation when it is done for the fourth time. */
+async function callsOf(session, prepare) {
+  for (let time = 0; time < 3; time += 1) await (await prepare())();
+  const work = await prepare();
+  const { calls } = await functionsOf(session, async () => {
+    await work();
+    await setTimeout(20);
+  });
+  return calls;
 }
 
 function round(ratio) {

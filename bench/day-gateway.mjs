@@ -47,7 +47,8 @@ answerCalls(
 async function openInterface(snapshot, gateway) {
   const server = await openAdminServer({ host: '127.0.0.1', port: 0 }, closers);
   const access = { authenticate: createBasicAuthentication() };
-  const admin = createAdmin({ snapshot, gateway, veto, access, observe: { onError: console.error } });
+  const observe = { onError: console.error };
+  const admin = createAdmin({ snapshot, gateway: gateway.port, veto, access, observe });
   server.serve(createNodeHandler(admin, { onError: console.error }));
   return { admin, origin: server.origin };
 }
@@ -56,7 +57,7 @@ async function openInterface(snapshot, gateway) {
  * What the gateway needs if nobody administers it: the settings, and the number of connections of each server, because the
  * router chooses by this number.
  */
-function openCounts({ services, servers, monitors }) {
+function openCounts({ services, servers, monitors, filters }) {
   const connections = new Map();
   const serverOf = new Map();
   const add = (key, change) => connections.set(key, (connections.get(key) ?? 0) + change);
@@ -73,7 +74,7 @@ function openCounts({ services, servers, monitors }) {
   };
   const sessions = { countOfServer: (key) => connections.get(key) ?? 0 };
   const admin = {
-    snapshot: { services, servers, monitors, sessions },
+    snapshot: { services, servers, monitors, filters, sessions },
     report: (reports) => [reports].flat().forEach(count),
     close: () => Promise.resolve(),
   };

@@ -1,43 +1,105 @@
 /**
- * Draws what a growing number of sessions costs, here and elsewhere: `npm run bench:pictures` writes `docs/pictures/*.svg`.
+ * Measures what growing numbers cost, here and elsewhere, and draws it: `npm run bench:pictures` writes `figures.json`, the
+ * pictures `docs/pictures/*.svg` and the tables of `docs/performance.md`. `-- --draw` draws the figures that are there, and
+ * `-- --check` says which picture or table is not that of the figures.
  *
- * Each size is measured in a process of its own. A time is the least of several samples of CPU time.
+ * Each number of sessions is measured in a process of its own. A time is the least of several samples of CPU time.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
-import { drawChart } from './chart.mjs';
+import prettier from 'prettier';
+
+import { drawChart, duration } from './chart.mjs';
 
 const sizes = [1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000];
-const folder = new URL('../docs/pictures/', import.meta.url);
-const across = 'sessions that are open';
-/** Who has which colour in every picture, by a part of the name. What remains is ours. */
+const resources = [50, 500, 5000];
+const [root, figuresFile] = [new URL('../', import.meta.url), new URL('figures.json', import.meta.url)];
+const page = 'docs/performance.md';
+/** Who has which colour in the pictures about sessions, by a part of the name. What remains is ours. */
 const peers = ['immer', 'Immutable.js', 'sorted-btree', 'Map'];
+const across = 'sessions that are open';
 
 const pictures = {
+  growth: {
+    title: 'One operation, by the size of the configuration',
+    subtitle: 'calls of functions: the same on every machine',
+    across: 'resources of each kind',
+    format: (calls) => Number(calls.toPrecision(2)).toLocaleString('en'),
+  },
   connect: {
     title: 'One session opens, with two connections',
     subtitle: 'CPU time; every earlier snapshot stays as it was, except with mutable Maps',
     across,
+    format: duration,
   },
   page: {
     title: 'The last 100 sessions of the list',
     subtitle: 'CPU time; a page by its position, as in GET /sessions?range=999900-999999',
     across,
+    format: duration,
   },
   service: {
     title: 'All sessions of one of 100 services',
     subtitle: 'CPU time; a hundredth of all sessions is read',
     across,
+    format: duration,
   },
 };
 
-if (process.send === undefined) await drawAll();
-else await measureSize(Number(process.argv[2]));
+if (process.send !== undefined) await measureSize(Number(process.argv[2]));
+else if (process.argv.includes('--check')) await check();
+else {
+  if (!process.argv.includes('--draw')) await measureAll();
+  for (const [path, text] of Object.entries(await drawn())) writeFileSync(new URL(path, root), text);
+  console.log('docs/pictures/ has the new pictures. Look at each before you commit.');
+}
 
-async function drawAll() {
-  const points = {};
+/** Says which pictures and tables are not those of the figures, and fails if there are any. */
+async function check() {
+  const differing = Object.entries(await drawn()).filter(
+    ([path, text]) => readFileSync(new URL(path, root), 'utf8') !== text,
+  );
+  for (const [path] of differing) console.log(`${path} is not what figures.json gives.`);
+  process.exitCode = Math.min(differing.length, 1);
+}
+
+/** The pictures, and the page with the tables, by their paths. */
+async function drawn() {
+  const figures = JSON.parse(readFileSync(figuresFile, 'utf8'));
+  const files = {};
+  let text = readFileSync(new URL(page, root), 'utf8');
+  for (const [picture, chart] of Object.entries(pictures)) {
+    const lines = Object.entries(figures[picture]).map(([name, points], at) => ({
+      ...{ name, points, colour: picture === 'growth' ? at : colourOf(name) },
+    }));
+    files[`docs/pictures/${picture}.svg`] = drawChart({ ...chart, lines });
+    // The table stands behind its picture.
+    const place = new RegExp(`(\\(pictures/${picture}\\.svg\\)\n\n)(?:\\|.*\n)+`);
+    text = text.replace(place, (_table, before) => before + tableOf(chart, lines));
+  }
+  return { ...files, [page]: await formatted(page, text) };
+}
+
+async function formatted(path, text) {
+  return prettier.format(text, { ...(await prettier.resolveConfig(new URL(path, root))), filepath: path });
+}
+
+/** The first and the last point of each line, for those who do not see the picture. */
+function tableOf({ across: what, format }, lines) {
+  const shown = (points) => [points.at(0), points.at(-1)];
+  const counts = shown(lines[0].points).map(([count]) => count.toLocaleString('en'));
+  const rows = [
+    [what, ...counts],
+    ['-', ...counts.map(() => '-')],
+    ...lines.map(({ name, points }) => [name, ...shown(points).map(([, cost]) => format(cost))]),
+  ];
+  return rows.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+}
+
+async function measureAll() {
+  const figures = { growth: await callsOf() };
   for (const size of sizes) {
     const times = await timesOf(size);
     console.log(`${size.toLocaleString('en')} sessions`);
@@ -45,19 +107,22 @@ async function drawAll() {
       const cells = Object.entries(medians).map(([name, us]) => `${name} ${us.toFixed(2)}`);
       console.log(`    ${picture.padEnd(10)}${cells.join(', ')} µs`);
       for (const [name, us] of Object.entries(medians))
-        ((points[picture] ??= {})[name] ??= []).push([size, us]);
+        ((figures[picture] ??= {})[name] ??= []).push([size, Number(us.toPrecision(3))]);
     }
   }
-  mkdirSync(folder, { recursive: true });
-  for (const [picture, chart] of Object.entries(pictures)) {
-    const lines = Object.entries(points[picture]).map(([name, each]) => ({
-      name,
-      colour: colourOf(name),
-      points: each,
-    }));
-    writeFileSync(new URL(`${picture}.svg`, folder), drawChart({ ...chart, lines }));
-  }
-  console.log('docs/pictures/ has the new pictures. Look at each before you commit.');
+  writeFileSync(figuresFile, await formatted('bench/figures.json', JSON.stringify(figures)));
+}
+
+/** The calls of some operations, by the number of resources. */
+async function callsOf() {
+  const { callsWith } = await import('./counts.mjs');
+  return callsWith(resources, [
+    'GET of all services',
+    'PATCH that a node follows',
+    'drain and resume of one server',
+    'PATCH of one service',
+    'GET /services/:name',
+  ]);
 }
 
 function colourOf(name) {
@@ -79,6 +144,6 @@ async function timesOf(size) {
 async function measureSize(size) {
   const { costs } = await import('./growth.mjs');
   const times = {};
-  for (const picture of Object.keys(pictures)) times[picture] = await costs[picture](size);
+  for (const picture of Object.keys(costs)) times[picture] = await costs[picture](size);
   process.send(times, () => process.exit());
 }

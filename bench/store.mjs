@@ -208,7 +208,7 @@ function stateOf() {
     max_connection: 1,
   }));
   const servers = [{ name: 'db', address: '10.0.0.1', port: 5432, protocol: 'pg' }];
-  const none = { open: [], abandoned: [], entries: [], deleted: [] };
+  const none = { earlierLives: 0, births: {}, open: [], abandoned: [], entries: [], deleted: [] };
   const mode = { settings: { read_only: false } };
   return { format: 2, revision: 0, document: { servers, services }, interface: mode, ...none };
 }

@@ -93,6 +93,9 @@ interface Parts<T extends Entity> {
   readonly isAbsent?: boolean;
 }
 
+/** The last index with which an index was compared, and found to need no other order. */
+const inOrder = new WeakMap<KeyMap, KeyMap>();
+
 /** The name of the class in printed output. */
 const printedName = 'Collection';
 
@@ -224,12 +227,14 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
    * or the keys are equal.
    */
   inOrderOf(other: IndexedCollection<T>, revision: number): IndexedCollection<T> {
-    const [own, wanted] = [this.range(0, Infinity), other.range(0, Infinity)];
-    const isSame = own.every(({ key }, at) => wanted[at]?.key === key);
-    const ordered = wanted.flatMap(({ key }) => this.findByKey(key) ?? []);
-    return isSame || ordered.length !== this.size || other.size !== this.size
-      ? this
-      : IndexedCollection.#from(ordered, revision, this.#fields);
+    if (inOrder.get(this.#index) === other.#index) return this;
+    const own = this.range(0, Infinity);
+    const ordered = other.range(0, Infinity).flatMap(({ key }) => this.findByKey(key) ?? []);
+    const hasSameKeys = ordered.length === own.length && other.size === own.length;
+    if (hasSameKeys && ordered.some((entry, at) => entry !== own[at]))
+      return IndexedCollection.#from(ordered, revision, this.#fields);
+    inOrder.set(this.#index, other.#index);
+    return this;
   }
 
   [Symbol.iterator](): Iterator<T> {

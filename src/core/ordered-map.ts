@@ -225,7 +225,7 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     let first = span.before;
     for (const part of span.leaves.map(column)) {
       const end = Math.min(part.length, first + items.length - count);
-      for (let at = first; at < end; at++) items[count++] = item(part, at);
+      for (let at = first; at < end; at++) items[count++] = part[at] as T;
       first = 0;
     }
     return items;

@@ -53,6 +53,14 @@ it.each(Object.entries(pictures))('%s shows the names of the library', (path, dr
   expect(read(path)).toBe(draw());
 });
 
+it('the pictures and tables of performance.md are those of the figures', () => {
+  const { status, stdout } = spawnSync(process.execPath, ['bench/pictures.mjs', '--check'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  expect([status, stdout]).toEqual([0, '']);
+});
+
 const texts = textFiles().filter((path) => path.endsWith('.md') || path === 'llms.txt');
 
 describe('the links of the documentation', () => {

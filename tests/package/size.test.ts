@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 import * as page from '../console/page.ts';
 import { buildPackage, packed } from '../support/built-package.ts';
 import { tablesOf } from '../docs/table.ts';
-import { read, root } from '../support/project.ts';
+import { filesBelow, read, root } from '../support/project.ts';
 
 /**
  * Each program of the table in README.md. The table says how large it may be: its size when it last changed, rounded
@@ -70,6 +70,41 @@ describe('the page of the console', () => {
   it('loads no more than the table says after its first list', () => {
     const late = page.files.filter(({ name }) => isLate(name)).map(({ text }) => text);
     expect(sizeOf(late)).toBeLessThanOrEqual(bytesOf(table?.rows.at(-2)?.[1]));
+  });
+});
+
+describe('a size that another page names', () => {
+  const limit = (row: number) => (): number => bytesOf(table?.rows.at(row)?.[1]);
+  const unpacked = (): number => packed().files.reduce((sum, { size }) => sum + size, 0);
+  const judged = [
+    ['docs/console.md', / (\d+ kB) up to its first list/, limit(-3), 0],
+    ['docs/console.md', / (\d+ kB) then/, limit(-2), 0],
+    ['CHANGELOG.md', / ([\d.]+ MB) packed/, limit(-1), 1],
+    ['CHANGELOG.md', / ([\d.]+ MB) installed/, unpacked, 1],
+  ] as const;
+  const sizeAt = (page: string, pattern: RegExp): string => pattern.exec(read(page))?.[1] ?? '';
+
+  it.each(judged)('in %s, as %s, is that of the table or the package', (page, pattern, bytes, digits) => {
+    const named = sizeAt(page, pattern);
+    const [unit, word] = named.endsWith('MB') ? [1e6, 'MB'] : [1e3, 'kB'];
+    expect(named).toBe(`${(bytes() / unit).toFixed(digits)} ${word}`);
+  });
+
+  it('is one of these, is measured by the bench, or is not of this package', () => {
+    const pages = ['CHANGELOG.md', ...filesBelow('docs', '.md')];
+    const sizes = pages.flatMap((page) =>
+      [...read(page).matchAll(/[\d.,]+ [kM]B\b/g)].map(([size]) => `${page}: ${size}`),
+    );
+    const ours = new Set(judged.map(([page, pattern]) => `${page}: ${sizeAt(page, pattern)}`));
+    expect(sizes.filter((size) => !ours.has(size))).toEqual([
+      // Row V1.
+      'docs/console.md: 50 MB',
+      // A value of etcd.
+      'docs/fleet.md: 1.5 MB',
+      // Rows A1 and K1.
+      'docs/performance.md: 2 MB',
+      'docs/performance.md: 49 MB',
+    ]);
   });
 });
 

@@ -38,7 +38,7 @@ export function buildExamples(): void {
 interface Packed {
   /** Bytes of the packed file. */
   readonly size: number;
-  readonly files: readonly { readonly path: string }[];
+  readonly files: readonly { readonly path: string; readonly size: number }[];
 }
 
 /** What npm would pack of what is built. */

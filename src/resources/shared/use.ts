@@ -77,9 +77,9 @@ export function detachAll<S extends State>(
 }
 
 function withoutLink(field: string, link: string): <T extends ConfiguredEntity>(thing: T) => T {
-  const isIt = sameAs(link);
+  const key = linkKey(link);
   return (thing) => {
-    const links = Object.freeze(linksIn(thing.settings, field).filter((each) => !isIt(each)));
+    const links = Object.freeze(linksIn(thing.settings, field).filter((each) => linkKey(each) !== key));
     return { ...thing, settings: Object.freeze({ ...thing.settings, [field]: links }) };
   };
 }
@@ -111,7 +111,7 @@ function referrersIn(
   collection: string,
   link: string,
 ): readonly Referrer[] {
-  const isIt = sameAs(link);
+  const key = linkKey(link);
   const found: Referrer[] = [];
   for (const named of kinds) {
     const listing = Object.entries(named.fields.links).flatMap(([name, target]) =>
@@ -120,18 +120,21 @@ function referrersIn(
     if (listing.length === 0) continue;
     for (const thing of collectionOf(snapshot, named))
       for (const field of listing) {
-        const position = positionOf(isIt, linksIn(thing.settings, field));
+        const position = positionOf(key, linksIn(thing.settings, field));
         if (position !== undefined) found.push({ named, thing, field, position });
       }
   }
   return found;
 }
 
-/** A loop, because it looks at every link of a gateway, and the methods of frozen arrays are slow on Node 20. */
-function positionOf(isIt: (link: string) => boolean, links: readonly string[]): number | undefined {
+/**
+ * Compares links by their keys: a name used again can be spelt in another way. A loop, because it looks at every link
+ * of a gateway, and the methods of frozen arrays are slow on Node 20.
+ */
+function positionOf(key: string, links: readonly string[]): number | undefined {
   let position = 0;
   for (const link of links) {
-    if (isIt(link)) return position;
+    if (linkKey(link) === key) return position;
     position += 1;
   }
   return undefined;
@@ -143,12 +146,6 @@ function listedIn({ named: { collection, singular }, thing, field, position }: R
     code: 'resource-in-use',
     detail: `is listed by the ${singular} ${quoted(thing.name)}`,
   };
-}
-
-/** Compares links by their keys: a name used again can be spelt in another way. */
-function sameAs(link: string): (other: string) => boolean {
-  const key = linkKey(link);
-  return (other) => other === link || linkKey(other) === key;
 }
 
 /** What keeps a resource from being deleted, besides the lists of others. */

@@ -23,7 +23,7 @@ import {
   type Transition,
 } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { collectionOf, find, linkOf } from '../../snapshot/state.ts';
+import { collectionOf, linkOf } from '../../snapshot/state.ts';
 import type { Ground } from '../ground.ts';
 import { withoutSessions } from '../journal/journal-state.ts';
 import { endWithoutEvents } from '../journal/journal.ts';
@@ -289,12 +289,10 @@ const eventTypes: ReadonlyMap<string, string> = new Map(
 
 /** The links of the resources that are not the same object in two states. */
 function differing(one: Snapshot, other: Snapshot): readonly string[] {
-  return namedResources.flatMap((named) =>
-    [one, other]
-      .flatMap((state) => [...collectionOf(state, named)])
-      .filter(({ key }) => find(one, named, key) !== find(other, named, key))
-      .map((thing) => linkOf(named.collection, thing)),
-  );
+  return namedResources.flatMap((named) => {
+    const [here, there] = [collectionOf(one, named), collectionOf(other, named)];
+    return [...here.since(there), ...there.since(here)].map((thing) => linkOf(named.collection, thing));
+  });
 }
 
 function stagesOf(way: Decision): readonly (readonly ActingStage[])[] {

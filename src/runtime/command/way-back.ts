@@ -70,7 +70,8 @@ interface Around {
 export function createHistory(around: Around): RunningHistory {
   const { entries } = around;
   return Object.freeze({
-    list: (values?: SearchValues) => entries.all.filter(matching(values)).toReversed(),
+    list: (values?: SearchValues) =>
+      (values === undefined ? entries.all : entries.all.filter(matching(values))).toReversed(),
     lastChangeOf: (event: EntryEvent, member: string) => entries.standing.lastChangeOf(event, member),
     find: (id: string) => entries.find(id),
     shown: (entry: Entry) => shown(entry, entries.standing),
@@ -84,9 +85,7 @@ export function createHistory(around: Around): RunningHistory {
 }
 
 /** Makes the filter of a search. */
-function matching({ resource, field, actor, type, since, before }: SearchValues = {}): (
-  entry: Entry,
-) => boolean {
+function matching({ resource, field, actor, type, since, before }: SearchValues): (entry: Entry) => boolean {
   const [from, until] = [since, before].map((text) => (text === undefined ? undefined : parseInstant(text)));
   const place = resource === undefined ? undefined : linkKey(resource);
   // To its service, a listener is one of the listeners.

@@ -14,7 +14,7 @@ import type { Service } from '../../resources/service.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Note } from '../../core/note.ts';
 import { parseInstant } from '../../core/time.ts';
-import { decodeSegment, keyOf } from '../../core/link.ts';
+import { decodeSegment, keyOf, parseLink } from '../../core/link.ts';
 import { linkOf, sessionsOf } from '../../snapshot/state.ts';
 
 type ServerUpdate = Extract<AdminEvent, { readonly type: 'server.updated' }>;
@@ -189,20 +189,19 @@ function blindMonitors(links: ReadonlySet<string>, before: Snapshot, next: Snaps
  */
 function unusableServices(links: ReadonlySet<string>, before: Snapshot, next: Snapshot): readonly Note[] {
   const [isUsable, isUsableNext] = [usableIn(before), usableIn(next)];
-  return [...next.services].flatMap((service) => {
-    const resource = linkOf('services', service);
-    if (
-      service.state === 'stopped' ||
-      !(links.has(resource) || service.settings.servers.some((link) => links.has(link)))
-    )
-      return [];
+  const touched = [...links].flatMap((link) => {
+    const own = next.services.find(parseLink(link, 'services') ?? '');
+    return own ?? [...next.services].filter(({ settings }) => settings.servers.includes(link));
+  });
+  return [...new Set(touched)].flatMap((service) => {
+    if (service.state === 'stopped') return [];
     const earlier = before.services.find(service.key);
     const wasReady = earlier?.state !== 'stopped' && isServed(earlier, isUsable);
     const isStarting = earlier?.state === 'stopped';
     const isEmptied = earlier?.settings.servers[0] !== undefined && service.settings.servers[0] === undefined;
     if (isServed(service, isUsableNext) || !(wasReady || isStarting || isEmptied)) return [];
     const detail = `No server of ${service.name} takes new sessions then.`;
-    return [{ code: 'no-usable-server', resource, detail }];
+    return [{ code: 'no-usable-server', resource: linkOf('services', service), detail }];
   });
 }
 

@@ -136,6 +136,8 @@ interface ActsProps {
 
 /** An act, and why it is not possible; without a reason if it is. */
 interface Offer {
+  /** What stays, also if the act has another title after a change. */
+  readonly key: string;
   readonly act: Act;
   readonly reason: string | undefined;
 }
@@ -152,13 +154,14 @@ function useOffers({ subject, read: { resource, etag } }: ActsProps): readonly O
     if (row === undefined || isMoot?.(resource) === true) return [];
     const hasWay = !row.allowed && row.code === despite;
     if (despite !== undefined && !hasWay) return [];
-    return [{ act: act(subject, resource, etag), reason: row.allowed || hasWay ? undefined : row.detail }];
+    const reason = row.allowed || hasWay ? undefined : row.detail;
+    return [{ key: `${id} ${despite ?? ''}`, act: act(subject, resource, etag), reason }];
   });
   const table = fields[collection];
   const creation = model.get().gateway?.may.find(({ id }) => id === `${collection}.create`);
   if (table === undefined || creation === undefined) return offers;
-  const copy = copying(table, subject, resource);
-  return [...offers, { act: copy, reason: creation.allowed ? undefined : creation.detail }];
+  const reason = creation.allowed ? undefined : creation.detail;
+  return [...offers, { key: 'copy', act: copying(table, subject, resource), reason }];
 }
 
 /** The acts on a resource: in a row, and in a menu those that are rare or not possible, with the reason. */
@@ -172,13 +175,13 @@ function Acts(props: ActsProps) {
     <div class="acts">
       {offers
         .filter((each) => !isBehind(each))
-        .map(({ act }) => (
-          <ActOfResource key={act.title} act={act} />
+        .map(({ key, act }) => (
+          <ActOfResource key={key} act={act} />
         ))}
       {behind.length > 0 && (
         <Menu label={text.drawer.more} of={text.drawer.moreOf(subject.name)}>
-          {behind.map(({ act, reason }) => (
-            <ActOfResource key={act.title} act={act} reason={reason} />
+          {behind.map(({ key, act, reason }) => (
+            <ActOfResource key={key} act={act} reason={reason} />
           ))}
         </Menu>
       )}

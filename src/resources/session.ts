@@ -42,7 +42,6 @@ import {
   withSessions,
   type State,
 } from '../snapshot/state.ts';
-import { validatorOf } from '../snapshot/validator.ts';
 import { assertInputs, servers, services, type Snapshot } from './snapshot.ts';
 import type { ConnectionEvent, NewConnection } from './connection.ts';
 import type { Service } from './service.ts';
@@ -58,7 +57,7 @@ import {
   reportedSession,
 } from './shared/look-up.ts';
 import type { Rendering, Surroundings } from './shared/rendering.ts';
-import { commandRoute, itemRoute, listing, listRoute, searchOf } from './shared/route.ts';
+import { atResource, commandRoute, itemRoute, listing, listRoute, searchOf } from './shared/route.ts';
 
 export type { SessionSearch };
 
@@ -621,9 +620,7 @@ export const sessionKind: Kind<Snapshot, SessionEvent, SessionEffect, SessionRep
       ...endpoint('services.closeSessions'),
       role: 'operator',
       summary: 'Closes all sessions on a service with their backend connections.',
-      find: finder(services),
-      validator: (snapshot, service) => validatorOf(snapshot, services, service),
-      link: (service) => linkOf('services', service),
+      ...atResource(services),
       decide: decideServiceSessions,
     }),
     itemRoute({

@@ -36,11 +36,9 @@ import {
   type DrainingResource,
   type State,
 } from '../../snapshot/state.ts';
-import { validatorOf } from '../../snapshot/validator.ts';
 import type { Drain, DrainOptions } from './drain-setting.ts';
 import type { About, Draining } from './kind.ts';
-import { finder } from './look-up.ts';
-import { endpointOf, commandRoute, type KindRoute } from './route.ts';
+import { atResource, commandRoute, endpointOf, type KindRoute } from './route.ts';
 
 /**
  * A drain in a response.
@@ -307,9 +305,7 @@ export function drainRoutes<S extends State, T extends Drainable>(
   const shared = {
     isAddition: true,
     role: 'operator',
-    find: finder(named),
-    validator: (snapshot: State, thing: T) => validatorOf(snapshot, named, thing),
-    link: (thing: T) => linkOf(collection, thing),
+    ...atResource(named),
   } as const;
   const aliasOf = (command: string): readonly string[] => [`/${collection}/:name/${command}`];
   return [

@@ -7,13 +7,13 @@ import { sealDefinition } from '../../core/seal.ts';
 import { commandQuery, type CommandRoute, type ItemRoute } from '../../http/route.ts';
 import { isObject, type Json } from '../../json/value.ts';
 import { ok } from '../../problem.ts';
-import { linkOf, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
-import { listValidator, taggedByList, validatorOf } from '../../snapshot/validator.ts';
+import type { ConfiguredEntity, State } from '../../snapshot/state.ts';
+import { listValidator, taggedByList } from '../../snapshot/validator.ts';
 import type { NamedResources } from './kind.ts';
-import { finder, linkOfCollection } from './look-up.ts';
+import { linkOfCollection } from './look-up.ts';
 import type { Membership } from './membership.ts';
 import type { Surroundings } from './rendering.ts';
-import { endpointOf } from './route.ts';
+import { atResource, endpointOf } from './route.ts';
 
 const shared = {
   kind: 'command',
@@ -97,7 +97,7 @@ export function deletionRoute<S extends State>(
   named: NamedResources<S>,
   membership: Membership<S>,
 ): CommandRoute<S, DecisionOf<S>, Surroundings, ConfiguredEntity> {
-  const { collection, singular, fields } = named;
+  const { singular, fields } = named;
   // Only what lists nothing is listed.
   const isListed = Object.keys(fields.links).length === 0;
   return {
@@ -106,11 +106,9 @@ export function deletionRoute<S extends State>(
     search: isListed ? ['detach'] : [],
     mediaTypes: [],
     summary: `Deletes a ${singular}.${isListed ? ' With detach=true, the lists of other resources lose it first.' : ''}`,
-    find: finder(named),
-    validator: (snapshot, thing) => validatorOf(snapshot, named, thing),
+    ...atResource(named),
     validatorWhenGone: (snapshot) => listValidator(snapshot, named),
     ofList: named,
-    link: (thing) => linkOf(collection, thing),
     command: (_parameters, _body, _secrets, _rendering, { detach: asked = 'false' }) => {
       const detach = asked === 'true';
       return ok({

@@ -180,6 +180,15 @@ export function endpointOf<N extends string>({ collection }: Named<Entity>, name
   return endpoint(`${collection}.${name}` as Extract<EndpointId, `${string}.${N}`>);
 }
 
+/** The members of a route whose path names a resource: how the route finds, tags and links the resource. @internal */
+export function atResource<T extends Entity>(named: Named<T>) {
+  return {
+    find: finder(named),
+    validator: (snapshot: State, entity: T) => validatorOf(snapshot, named, entity),
+    link: (entity: T) => linkOf(named.collection, entity),
+  };
+}
+
 /** How the resources of a collection are shown. @internal */
 interface Readable<T> {
   readonly shape: ObjectShape;
@@ -189,16 +198,13 @@ interface Readable<T> {
 
 /** Creates the routes `GET /<collection>/:name` and `GET /<collection>`. @internal */
 export function readRoutes<T extends Entity>(named: Named<T>, readable: Readable<T>): readonly KindRoute[] {
-  const { collection, singular } = named;
   const { represent, ...shown } = readable;
   const item = itemRoute<T>({
     ...shown,
     ...endpointOf(named, 'get'),
     role: 'reader',
-    summary: `Gives one ${singular}.`,
-    find: finder(named),
-    link: (entity) => linkOf(collection, entity),
-    validator: (snapshot, entity) => validatorOf(snapshot, named, entity),
+    summary: `Gives one ${named.singular}.`,
+    ...atResource(named),
     read: represent,
   });
   return [item, collectionRoute(named, readable)];

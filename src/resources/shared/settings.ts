@@ -37,13 +37,12 @@ import { fail, ok, problemOf, type Fault, type Result } from '../../problem.ts';
 import { reservedFaults } from '../../snapshot/entry.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { linkOf, nameFinder, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
-import { validatorOf } from '../../snapshot/validator.ts';
 import { foldOf } from './change-fold.ts';
 import type { About, AdoptionSteps, Changing } from './kind.ts';
-import { finder, linkOfCollection, lookUp, unresolvedCollections } from './look-up.ts';
+import { linkOfCollection, lookUp, unresolvedCollections } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
 import { asBroughtBack, broughtBack } from './returning-drain.ts';
-import { endpointOf, type KindRoute } from './route.ts';
+import { atResource, endpointOf, type KindRoute } from './route.ts';
 import { linksIn } from './use.ts';
 
 /** The event of a change of settings. @internal */
@@ -340,7 +339,6 @@ export function patchRoute<S extends State, T extends ConfiguredEntity, K extend
   aliases: Route['aliases'] = [],
 ): KindRoute {
   const { named, fields, view, represent, answerShape = fields.representation } = settings;
-  const { collection, singular } = named;
   return {
     ...endpointOf(named, 'patch'),
     role: 'administrator',
@@ -349,11 +347,9 @@ export function patchRoute<S extends State, T extends ConfiguredEntity, K extend
     search: [],
     fields: [],
     mediaTypes: patchMediaTypes,
-    summary: `Modifies a ${singular} with a JSON Patch: ${view.names}.`,
+    summary: `Modifies a ${named.singular} with a JSON Patch: ${view.names}.`,
     answerShape,
-    find: finder(named),
-    validator: (snapshot, thing: T) => validatorOf(snapshot, named, thing),
-    link: (thing: T) => linkOf(collection, thing),
+    ...atResource(named),
     async command(_parameters, body, secrets) {
       const parsed = parseOperations(body);
       if (!parsed.ok) return parsed;

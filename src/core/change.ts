@@ -13,10 +13,12 @@
  */
 import { formatPointer } from '../json/pointer.ts';
 import {
+  asObject,
   deepFreeze,
   isArray,
   isContainer,
   isObject,
+  pick,
   sameJson,
   type Json,
   type JsonObject,
@@ -66,7 +68,8 @@ export function changeBetween(
   const differing = membersOf(fields).between(before, after);
   if (differing === undefined) return undefined;
   const names = keysIn(differing.from, differing.to);
-  return changeOf(link, { from: pick(before, names), to: pick(after, names) });
+  const isMeant = (name: string): boolean => names.has(name);
+  return changeOf(link, { from: pick(before, isMeant), to: pick(after, isMeant) });
 }
 
 /**
@@ -149,10 +152,8 @@ export function applied(present: JsonObject | undefined, { from, to }: Change): 
   if (to === undefined) return undefined;
   if (from === undefined) return present ?? to;
   if (present === undefined) return undefined;
-  const rest = Object.entries(present).filter(
-    ([name]) => Object.hasOwn(to, name) || !Object.hasOwn(from, name),
-  );
-  return deepFreeze({ ...Object.fromEntries(rest), ...to });
+  const rest = pick(present, (name) => Object.hasOwn(to, name) || !Object.hasOwn(from, name));
+  return deepFreeze({ ...rest, ...to });
 }
 
 /**
@@ -318,8 +319,6 @@ function keyed(parts: {
   };
 }
 
-const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
-
 /** The form of a map, such as `parameters`. */
 const map = keyed({ in: asObject, whole: (entries) => entries, formOf: () => whole });
 
@@ -426,10 +425,6 @@ function keysIn(one: Json | undefined, other: Json | undefined): ReadonlySet<str
 /** A member that an object itself has: a parameter can be called `constructor`. */
 function own(object: Json | undefined, key: string): Json | undefined {
   return isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
-function pick(definition: JsonObject, names: ReadonlySet<string>): JsonObject {
-  return Object.fromEntries(Object.entries(definition).filter(([name]) => names.has(name)));
 }
 
 function isSame(one: Json | undefined, other: Json | undefined): boolean {

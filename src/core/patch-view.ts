@@ -6,7 +6,7 @@
  */
 import * as z from 'zod/mini';
 
-import { deepFreeze, isObject, type Json, type JsonObject, sameJson } from '../json/value.ts';
+import { deepFreeze, isObject, pick, type Json, type JsonObject, sameJson } from '../json/value.ts';
 import { applyOperations, type ParsedOperation } from '../json/patch.ts';
 import { prepareOperations, type PatchField, type PatchRules, type SealedOperation } from './patch-rule.ts';
 import { parsePointer } from '../json/pointer.ts';
@@ -318,10 +318,6 @@ function withoutShown<T extends object>(
     ...pick(result, (name) => view.field(name)?.name === name),
     ...pick(settings, (name) => fixed.has(name)),
   });
-}
-
-function pick(object: JsonObject, isMeant: (name: string) => boolean): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => isMeant(name)));
 }
 
 const plainKeys = { reservedKeys: 'plain' } as const;

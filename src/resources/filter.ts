@@ -12,7 +12,7 @@ import { isSealed, type Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Operation, ParsedOperation } from '../json/patch.ts';
 import { formatPointer, reservedToken } from '../json/pointer.ts';
-import { isObject, type Json, type JsonObject } from '../json/value.ts';
+import { asObject, isObject, type Json, type JsonObject } from '../json/value.ts';
 import type { Fault } from '../problem.ts';
 import { linkOf } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
@@ -267,11 +267,11 @@ function check(
   after: JsonObject,
   operations: readonly ParsedOperation[],
 ): readonly Fault[] {
-  const present = objectIn(after, 'parameters');
+  const present = asObject(after['parameters']);
   // To write a secret is always a change. Otherwise the answer would confirm a guess.
   const written = operations.flatMap(({ path: [map, name] }) => (map === 'parameters' ? [name] : []));
   return Object.entries(before.parameters).flatMap(([name, old]) => {
-    const now = Object.hasOwn(present, name) ? objectIn(present, name) : undefined;
+    const now = Object.hasOwn(present, name) ? asObject(present[name]) : undefined;
     const isWritten = isSealed(old.value) && written.includes(name);
     return changeFaults(['parameters', name], old, now, isWritten || now?.['value'] !== old.value);
   });
@@ -280,12 +280,6 @@ function check(
 /** Whether a value is a parameter of a filter with a sealed value. @internal */
 export function isSealedParameter({ value, configurable }: JsonObject): boolean {
   return isSealed(value) && typeof configurable === 'boolean';
-}
-
-/** A member that is an object; empty for any other value, whose shape has a fault already. */
-function objectIn(object: JsonObject, name: string): JsonObject {
-  const { [name]: member } = object;
-  return isObject(member) ? member : {};
 }
 
 function changeFaults(

@@ -5,7 +5,7 @@ import { refusedFor, type Context, type DecisionOf } from '../../core/decision.t
 import { definitionShape, type Fields } from '../../core/field.ts';
 import { sealDefinition } from '../../core/seal.ts';
 import { commandQuery, type CommandRoute, type ItemRoute } from '../../http/route.ts';
-import { isObject, type Json } from '../../json/value.ts';
+import { asObject, type Json } from '../../json/value.ts';
 import { ok } from '../../problem.ts';
 import type { ConfiguredEntity, State } from '../../snapshot/state.ts';
 import { listValidator, taggedByList } from '../../snapshot/validator.ts';
@@ -52,7 +52,7 @@ export function creating<S extends State, D extends DecisionOf<S>, T>(
       const { sealed, faults } = await sealDefinition(fields, body, secrets);
       // Each sealing gives another text.
       const asked = await sealDefinition(fields, body, { ...secrets, seal: () => Promise.resolve('set') });
-      const { name } = isObject(body) ? body : {};
+      const { name } = asObject(body);
       return ok({
         decide: (snapshot, thing, context) =>
           refusedFor(faults, snapshot, create(sealed, thing, snapshot, context)),

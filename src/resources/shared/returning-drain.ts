@@ -7,7 +7,7 @@ import type { Named } from '../../core/collection.ts';
 import type { Context } from '../../core/decision.ts';
 import type { Note } from '../../core/note.ts';
 import { parseInstant } from '../../core/time.ts';
-import { sameJson } from '../../json/value.ts';
+import { pick, sameJson } from '../../json/value.ts';
 import { drainingIn, drains, find, linkOf, put, type State } from '../../snapshot/state.ts';
 import type { Written } from '../../core/change.ts';
 import type { AnyDrain, Drainable } from './drain.ts';
@@ -162,8 +162,8 @@ const deadline: ReadonlySet<string> = new Set<keyof AnyDrain>(['timeout', 'until
 function withoutPassed<T extends object>(settings: T, now: number): T {
   const drain = drainIn(settings);
   if (drain?.until === undefined || !isPassed(drain.until, now)) return settings;
-  const members = Object.entries(drain).filter(([member]) => !deadline.has(member));
-  return Object.freeze({ ...settings, drain: Object.freeze(Object.fromEntries(members)) });
+  const rest = pick({ ...drain }, (member) => !deadline.has(member));
+  return Object.freeze({ ...settings, drain: Object.freeze(rest) });
 }
 
 /** The drain in settings, or in a definition. */

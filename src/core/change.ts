@@ -78,16 +78,7 @@ export function changeBetween(
  * @internal
  */
 export function differingMembers(before: object, after: object): Written {
-  const [old, now] = [before, after] as readonly JsonObject[];
-  const from: Record<string, Json> = {};
-  const to: Record<string, Json> = {};
-  for (const name of keysIn(old, now)) {
-    const [left, right] = [own(old, name), own(now, name)];
-    if (isSame(left, right)) continue;
-    if (left !== undefined) from[name] = left;
-    if (right !== undefined) to[name] = right;
-  }
-  return { from, to };
+  return (map.between(before as JsonObject, after as JsonObject) ?? { from: {}, to: {} }) as Written;
 }
 
 /** What a change does; `undefined` for an event or an effect that is about no definition. @internal */

@@ -8,7 +8,7 @@ import { netOf } from '../journal/entry-event.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import {
   closings,
-  effectsOf,
+  effectBehind,
   effectTable,
   revert,
   sequence,
@@ -95,7 +95,7 @@ export function groupsOf(events: readonly AdminEvent[]): readonly Group[] {
 }
 
 function stageOf(event: AdminEvent): Stage {
-  const [effect] = effectsOf([event]);
+  const effect = effectBehind(event);
   return effect === undefined ? { event } : { event, effect };
 }
 

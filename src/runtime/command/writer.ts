@@ -405,9 +405,7 @@ export class Writer {
       try {
         if (!isTrusted(decision)) this.#assertFolds(decision);
         trace.begun = { command, decision, events: eventsOf(decision, this.#snapshot) };
-        const execution = await this.#perform(flight, () =>
-          request.perform === undefined ? perform(decision, flight) : request.perform(flight),
-        );
+        const execution = await this.#perform(flight, decision, request);
         span?.ended(execution);
         if (flight.isUnknown) {
           trace.late = execution;
@@ -431,9 +429,10 @@ export class Writer {
     this.#turns.hold(flight, work);
   };
 
-  async #perform(flight: Flight, work: () => Promise<Performed>): Promise<Execution> {
+  async #perform(flight: Flight, decision: Acceptance, request: CommandRequest): Promise<Execution> {
     try {
-      return this.#executionOf(await work(), flight.closed);
+      const performed = await (request.perform?.(flight) ?? perform(decision, flight));
+      return this.#executionOf(performed, flight.closed);
     } catch (error) {
       if (!(error instanceof NotJournaled)) throw error;
       this.#foldCrossing(flight.id);

@@ -237,8 +237,8 @@ export class Flight {
     this.#isNamed = true;
     const record = { type: 'intent', command, resources: named, ...place, events } as const;
     const keeping = { record, resources, then: () => undefined } as const;
-    const text = doneText({ at: 'group', ...progress });
-    const onLate = (): void => void this.answerUnknown(resultPending(command, text));
+    const part = { at: 'group', ...progress } as const;
+    const onLate = (): void => void this.answerUnknown(resultPending(command, doneText(part)));
     // A later group follows an earlier one, whatever has changed since.
     const basis = place.part === 0 ? { basis: this.#options.basis } : {};
     try {
@@ -250,10 +250,10 @@ export class Flight {
     } catch (error) {
       if (error instanceof Fenced) throw new NotJournaled(error.answerTo(command, this.#settled));
       if (!(error instanceof NotKept)) throw error;
-      if (waits) throw new NotJournaled(resultLost(command, text));
+      if (waits) throw new NotJournaled(resultLost(command, doneText(part)));
       if (error.isPossible || done > 0) this.#withdraw();
       if (done === 0) throw new NotJournaled(unavailableIn(error.outage));
-      throw new NotJournaled({ ...unavailableIn(error.outage, text), events: this.#settled });
+      throw new NotJournaled({ ...unavailableIn(error.outage, doneText(part)), events: this.#settled });
     }
   }
 

@@ -23,7 +23,7 @@ import { linkTo } from '../core/link.ts';
 import type { Contradiction, ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { commandQuery, type CommandRoute, type Listing, type SearchValues } from '../http/route.ts';
+import { plainCommand, type CommandRoute, type Listing, type SearchValues } from '../http/route.ts';
 import { copyJson } from '../json/copy.ts';
 import { fail, ok, quoted, type Result } from '../problem.ts';
 import type { SessionDocument } from '../snapshot/session/document.ts';
@@ -566,14 +566,11 @@ function countUpTo(id: number, size: number, idAt: (position: number) => number)
 
 /** Closes the sessions that the query chooses. */
 const closingRoute: CommandRoute<State, DecisionOf<State>, Surroundings> = {
+  ...plainCommand,
   ...endpoint('sessions.closeMany'),
   isAddition: true,
-  aliases: [],
   role: 'operator',
-  query: commandQuery,
   search: [...sessionCriteria, 'all'],
-  fields: [],
-  mediaTypes: [],
   summary: 'Closes the sessions that meet all given criteria, with their backend connections.',
   find: ({ sessions }) => ok(sessions),
   link: () => allSessions,

@@ -21,7 +21,7 @@ import {
   type TransitionOf,
 } from '../../core/decision.ts';
 import * as shape from '../../core/shape.ts';
-import { commandQuery } from '../../http/route.ts';
+import { plainCommand } from '../../http/route.ts';
 import { ok, problemOf } from '../../problem.ts';
 import { formatInstant, parseInstant, type TimeFormat } from '../../core/time.ts';
 import { sameJson, type Json } from '../../json/value.ts';
@@ -303,6 +303,7 @@ export function drainRoutes<S extends State, T extends Drainable>(
 ): readonly KindRoute[] {
   const { collection, singular } = named;
   const shared = {
+    ...plainCommand,
     isAddition: true,
     role: 'operator',
     ...atResource(named),
@@ -313,9 +314,6 @@ export function drainRoutes<S extends State, T extends Drainable>(
       ...shared,
       ...endpointOf(named, 'drain'),
       aliases: aliasOf('drain'),
-      query: commandQuery,
-      search: [],
-      fields: [],
       mediaTypes: ['application/json'],
       mayLackBody: true,
       summary: `Drains a ${singular}: no new sessions, and what is open ends by itself, or at a deadline.`,

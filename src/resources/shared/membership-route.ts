@@ -4,7 +4,7 @@
 import { refusedFor, type Context, type DecisionOf } from '../../core/decision.ts';
 import { definitionShape, type Fields } from '../../core/field.ts';
 import { sealDefinition } from '../../core/seal.ts';
-import { commandQuery, type CommandRoute, type ItemRoute } from '../../http/route.ts';
+import { plainCommand, type CommandRoute, type ItemRoute } from '../../http/route.ts';
 import { asObject, type Json } from '../../json/value.ts';
 import { ok } from '../../problem.ts';
 import type { ConfiguredEntity, State } from '../../snapshot/state.ts';
@@ -16,12 +16,10 @@ import type { Surroundings } from './rendering.ts';
 import { atResource, endpointOf } from './route.ts';
 
 const shared = {
+  ...plainCommand,
   kind: 'command',
   role: 'administrator',
   isAddition: true,
-  aliases: [],
-  query: commandQuery,
-  fields: [],
 } as const;
 
 /** Decides the creation of what a definition says, in the list or resource that a path names. */
@@ -44,7 +42,6 @@ export function creating<S extends State, D extends DecisionOf<S>, T>(
 ) {
   return {
     ...shared,
-    search: [],
     mediaTypes: ['application/json'],
     bodyShape: definitionShape(fields),
     answerShape: fields.representation,
@@ -104,7 +101,6 @@ export function deletionRoute<S extends State>(
     ...shared,
     ...endpointOf(named, 'delete'),
     search: isListed ? ['detach'] : [],
-    mediaTypes: [],
     summary: `Deletes a ${singular}.${isListed ? ' With detach=true, the lists of other resources lose it first.' : ''}`,
     ...atResource(named),
     validatorWhenGone: (snapshot) => listValidator(snapshot, named),

@@ -9,7 +9,8 @@ import { fieldNames, type ObjectShape } from '../../core/shape.ts';
 import type { Validator } from '../../core/content.ts';
 import { endpoint, type EndpointId } from '../../http/endpoint.ts';
 import {
-  commandQuery,
+  plainCommand,
+  plainRoute,
   type ActionRoute,
   type CommandRoute,
   type ItemRoute,
@@ -64,11 +65,9 @@ export function itemRoute<T>(
     Partial<Pick<Route, 'query'>>,
 ): ItemRoute<State, Surroundings, T> {
   return {
-    aliases: [],
+    ...plainRoute,
     query: ['fields', 'may'],
-    search: [],
     fields: fieldsOf(route),
-    mediaTypes: [],
     link: () => route.path,
     ...route,
   };
@@ -81,10 +80,8 @@ export function listRoute<T>(
     Partial<Pick<Route, 'search'>>,
 ): ListRoute<State, Surroundings, T> {
   return {
-    aliases: [],
-    search: [],
+    ...plainRoute,
     fields: fieldsOf(route),
-    mediaTypes: [],
     link: () => route.path,
     ...route,
   };
@@ -140,11 +137,7 @@ export function commandRoute<T>({
   }): CommandRoute<State, DecisionOf<State>, Surroundings, T> {
   const change = ok({ decide });
   return {
-    aliases: [],
-    query: commandQuery,
-    search: [],
-    fields: [],
-    mediaTypes: [],
+    ...plainCommand,
     ...route,
     command: () => change,
   };
@@ -155,11 +148,7 @@ export function actionRoute<T>(
   route: Described & Omit<ActionRoute<Surroundings, T>, Exclude<keyof Route, 'kind' | 'method'>>,
 ): ActionRoute<Surroundings, T> {
   return {
-    aliases: [],
-    query: commandQuery,
-    search: [],
-    fields: [],
-    mediaTypes: [],
+    ...plainCommand,
     worksReadOnly: true,
     ...route,
   };

@@ -30,7 +30,7 @@ import { sealOperations } from '../../core/seal.ts';
 import { oneForEachPointer, parseShape, type ObjectShape } from '../../core/shape.ts';
 import { createTimeFormat } from '../../core/time.ts';
 import { updateBetween, type Update } from '../../core/update.ts';
-import { commandQuery, patchMediaTypes, type Route } from '../../http/route.ts';
+import { patchMediaTypes, plainCommand, type Route } from '../../http/route.ts';
 import { copyOperations, parseOperations, type Operation } from '../../json/patch.ts';
 import { isObject, type Json, type JsonObject } from '../../json/value.ts';
 import { fail, ok, problemOf, type Fault, type Result } from '../../problem.ts';
@@ -340,12 +340,10 @@ export function patchRoute<S extends State, T extends ConfiguredEntity, K extend
 ): KindRoute {
   const { named, fields, view, represent, answerShape = fields.representation } = settings;
   return {
+    ...plainCommand,
     ...endpointOf(named, 'patch'),
     role: 'administrator',
     aliases,
-    query: commandQuery,
-    search: [],
-    fields: [],
     mediaTypes: patchMediaTypes,
     summary: `Modifies a ${named.singular} with a JSON Patch: ${view.names}.`,
     answerShape,

@@ -27,7 +27,7 @@ export async function sealOperations<T extends object>(
     const { index, path, value } = operation;
     const [token = '', ...inner] = path;
     const field = view.field(token);
-    if (value === undefined || field === undefined || !canHoldSecrets(field)) sealed.push(operation);
+    if (value === undefined || field === undefined || !view.secretive.includes(field)) sealed.push(operation);
     else {
       const sealer = new Sealer(ports, index);
       const within = await sealer.within(field, value, path, inner);
@@ -35,10 +35,6 @@ export async function sealOperations<T extends object>(
     }
   }
   return sealed;
-}
-
-function canHoldSecrets({ secret, secretEntries, entries }: SealedField): boolean {
-  return secret === true || secretEntries !== undefined || entries !== undefined;
 }
 
 /**

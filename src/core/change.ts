@@ -33,6 +33,7 @@ import {
   type Places,
 } from './link-place.ts';
 import { nameKey } from './name.ts';
+import { oncePer } from './once-per.ts';
 import { isTextList } from './reference.ts';
 import { movedWords, withWordsMoved } from './word-list.ts';
 
@@ -378,21 +379,15 @@ function formOf({ parts, byName }: Fields, name: string): Form {
   return wordsOf((word) => field !== undefined && isWantedPart(field, [word]));
 }
 
-const membersByFields = new WeakMap<Fields, Form>();
-
 /** The form of a definition. */
-function membersOf(fields: Fields): Form {
-  const known = membersByFields.get(fields);
-  if (known !== undefined) return known;
+const membersOf = oncePer((fields: Fields): Form => {
   const formByName = new Map(Object.keys(fields.parts).map((name) => [name, formOf(fields, name)]));
-  const members = keyed({
+  return keyed({
     in: asObject,
     whole: (definition) => definition,
     formOf: (name) => formByName.get(name) ?? whole,
   });
-  membersByFields.set(fields, members);
-  return members;
-}
+});
 
 /** Collects the parts that differ; `undefined` if there are none. */
 function gathered(

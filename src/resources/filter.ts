@@ -8,6 +8,7 @@ import * as z from 'zod/mini';
 import type { Entity } from '../core/collection.ts';
 import type { Context, DecisionOf, EffectTable } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
+import { oncePer } from '../core/once-per.ts';
 import { isSealed, type Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Operation, ParsedOperation } from '../json/patch.ts';
@@ -198,17 +199,11 @@ function servicesUsing(services: Snapshot['services'], filter: Filter): readonly
 /** The links of the services that use each filter, by the link of the filter. */
 type ServicesByFilter = ReadonlyMap<string, readonly string[]>;
 
-/** Most snapshots share their services with the snapshot before, so the services are the key. */
-const known = new WeakMap<Snapshot['services'], ServicesByFilter>();
-
-/** Without this index, a list of filters would walk all services for each filter. */
-function servicesByFilter(services: Snapshot['services']): ServicesByFilter {
-  let index = known.get(services);
-  if (index === undefined) known.set(services, (index = indexServices(services)));
-  return index;
-}
-
-function indexServices(services: Snapshot['services']): ServicesByFilter {
+/**
+ * Without this index, a list of filters would walk all services for each filter. Most snapshots share their services
+ * with the snapshot before, so the index is that of the services.
+ */
+const servicesByFilter = oncePer((services: Snapshot['services']): ServicesByFilter => {
   const index = new Map<string, string[]>();
   for (const service of services) {
     const link = linkOf('services', service);
@@ -219,7 +214,7 @@ function indexServices(services: Snapshot['services']): ServicesByFilter {
     }
   }
   return index;
-}
+});
 
 const changing = { ...filters, fields };
 const settings = settingsOf<Snapshot, Filter, 'filter'>(changing, { represent, complete, expand, check });

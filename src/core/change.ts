@@ -13,10 +13,12 @@
  */
 import { formatPointer } from '../json/pointer.ts';
 import {
+  asObject,
   deepFreeze,
   isArray,
   isContainer,
   isObject,
+  pick,
   sameJson,
   type Json,
   type JsonObject,
@@ -31,6 +33,7 @@ import {
   type Places,
 } from './link-place.ts';
 import { nameKey } from './name.ts';
+import { oncePer } from './once-per.ts';
 import { isTextList } from './reference.ts';
 import { movedWords, withWordsMoved } from './word-list.ts';
 
@@ -66,7 +69,8 @@ export function changeBetween(
   const differing = membersOf(fields).between(before, after);
   if (differing === undefined) return undefined;
   const names = keysIn(differing.from, differing.to);
-  return changeOf(link, { from: pick(before, names), to: pick(after, names) });
+  const isMeant = (name: string): boolean => names.has(name);
+  return changeOf(link, { from: pick(before, isMeant), to: pick(after, isMeant) });
 }
 
 /**
@@ -75,16 +79,7 @@ export function changeBetween(
  * @internal
  */
 export function differingMembers(before: object, after: object): Written {
-  const [old, now] = [before, after] as readonly JsonObject[];
-  const from: Record<string, Json> = {};
-  const to: Record<string, Json> = {};
-  for (const name of keysIn(old, now)) {
-    const [left, right] = [own(old, name), own(now, name)];
-    if (isSame(left, right)) continue;
-    if (left !== undefined) from[name] = left;
-    if (right !== undefined) to[name] = right;
-  }
-  return { from, to };
+  return (map.between(before as JsonObject, after as JsonObject) ?? { from: {}, to: {} }) as Written;
 }
 
 /** What a change does; `undefined` for an event or an effect that is about no definition. @internal */
@@ -149,10 +144,8 @@ export function applied(present: JsonObject | undefined, { from, to }: Change): 
   if (to === undefined) return undefined;
   if (from === undefined) return present ?? to;
   if (present === undefined) return undefined;
-  const rest = Object.entries(present).filter(
-    ([name]) => Object.hasOwn(to, name) || !Object.hasOwn(from, name),
-  );
-  return deepFreeze({ ...Object.fromEntries(rest), ...to });
+  const rest = pick(present, (name) => Object.hasOwn(to, name) || !Object.hasOwn(from, name));
+  return deepFreeze({ ...rest, ...to });
 }
 
 /**
@@ -318,8 +311,6 @@ function keyed(parts: {
   };
 }
 
-const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
-
 /** The form of a map, such as `parameters`. */
 const map = keyed({ in: asObject, whole: (entries) => entries, formOf: () => whole });
 
@@ -388,21 +379,15 @@ function formOf({ parts, byName }: Fields, name: string): Form {
   return wordsOf((word) => field !== undefined && isWantedPart(field, [word]));
 }
 
-const membersByFields = new WeakMap<Fields, Form>();
-
 /** The form of a definition. */
-function membersOf(fields: Fields): Form {
-  const known = membersByFields.get(fields);
-  if (known !== undefined) return known;
+const membersOf = oncePer((fields: Fields): Form => {
   const formByName = new Map(Object.keys(fields.parts).map((name) => [name, formOf(fields, name)]));
-  const members = keyed({
+  return keyed({
     in: asObject,
     whole: (definition) => definition,
     formOf: (name) => formByName.get(name) ?? whole,
   });
-  membersByFields.set(fields, members);
-  return members;
-}
+});
 
 /** Collects the parts that differ; `undefined` if there are none. */
 function gathered(
@@ -426,10 +411,6 @@ function keysIn(one: Json | undefined, other: Json | undefined): ReadonlySet<str
 /** A member that an object itself has: a parameter can be called `constructor`. */
 function own(object: Json | undefined, key: string): Json | undefined {
   return isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
-function pick(definition: JsonObject, names: ReadonlySet<string>): JsonObject {
-  return Object.fromEntries(Object.entries(definition).filter(([name]) => names.has(name)));
 }
 
 function isSame(one: Json | undefined, other: Json | undefined): boolean {

@@ -8,6 +8,7 @@ import {
   isArray,
   isContainer,
   isObject,
+  pick,
   type Json,
   type JsonContainer,
   type JsonObject,
@@ -260,8 +261,8 @@ function secretOperation({ op, path, ...rest }: ParsedOperation, field: PatchFie
 function withoutEntries(operation: ParsedOperation, secrets: readonly ParsedOperation[]): ParsedOperation {
   if (secrets.length === 0) return operation;
   const names = new Set(secrets.map(({ path: [, entry] }) => entry));
-  const open = Object.entries(operation.value as JsonObject).filter(([entry]) => !names.has(entry));
-  return { ...operation, value: deepFreeze(Object.fromEntries(open)) };
+  const open = pick(operation.value as JsonObject, (entry) => !names.has(entry));
+  return { ...operation, value: deepFreeze(open) };
 }
 
 /** Translates an operation on what clients see to operations on the settings. */

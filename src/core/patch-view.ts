@@ -6,7 +6,7 @@
  */
 import * as z from 'zod/mini';
 
-import { deepFreeze, isObject, type Json, type JsonObject, sameJson } from '../json/value.ts';
+import { deepFreeze, isObject, pick, type Json, type JsonObject, sameJson } from '../json/value.ts';
 import { applyOperations, type ParsedOperation } from '../json/patch.ts';
 import { prepareOperations, type PatchField, type PatchRules, type SealedOperation } from './patch-rule.ts';
 import { parsePointer } from '../json/pointer.ts';
@@ -223,23 +223,24 @@ function bothParts<T extends object>(
   now: Split,
 ): JsonObject {
   if (now.visible === old.visible && now.hidden === old.hidden) return before;
-  const maps = new Set(
-    view.secretive.flatMap(({ name, secretEntries: of }) => (of === undefined ? [] : [name])),
-  );
   const whole: Record<string, Json> = {};
   for (const name of new Set([before, now.visible, now.hidden].flatMap(Object.keys))) {
     const [open, secret] = [now.visible[name], now.hidden[name]];
     const isSame = open === old.visible[name] && secret === old.hidden[name];
-    const changed = maps.has(name) ? withEntries(open, secret as JsonObject) : (secret ?? open);
-    const value = isSame ? before[name] : changed;
+    const value = isSame ? before[name] : withSecret(view.field(name), open, secret);
     if (value !== undefined) whole[name] = value;
   }
   return Object.freeze(whole);
 }
 
-/** A map with its secret entries. What is no map keeps none of them. */
-function withEntries(open: Json | undefined, secret: JsonObject): Json | undefined {
-  return open !== undefined && isObject(open) ? Object.freeze({ ...open, ...secret }) : open;
+/** The value of a field with the secrets in it. What is no map keeps no secret entries. */
+function withSecret(
+  field: PatchField | undefined,
+  open: Json | undefined,
+  secret: Json | undefined,
+): Json | undefined {
+  if (field?.secretEntries === undefined) return secret ?? open;
+  return isObject(open) ? Object.freeze({ ...open, ...(secret as JsonObject) }) : open;
 }
 
 /**
@@ -318,10 +319,6 @@ function withoutShown<T extends object>(
     ...pick(result, (name) => view.field(name)?.name === name),
     ...pick(settings, (name) => fixed.has(name)),
   });
-}
-
-function pick(object: JsonObject, isMeant: (name: string) => boolean): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => isMeant(name)));
 }
 
 const plainKeys = { reservedKeys: 'plain' } as const;

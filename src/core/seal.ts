@@ -4,7 +4,7 @@
  *
  * Clients write a secret in plain text, in its own place. No text from a client passes for sealed text.
  */
-import { deepFreeze, isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
+import { deepFreeze, isArray, isObject, pick, type Json, type JsonObject } from '../json/value.ts';
 import type { ParsedOperation } from '../json/patch.ts';
 import { formatPointer } from '../json/pointer.ts';
 import type { Fault, ProblemCode } from '../problem.ts';
@@ -27,7 +27,7 @@ export async function sealOperations<T extends object>(
     const { index, path, value } = operation;
     const [token = '', ...inner] = path;
     const field = view.field(token);
-    if (value === undefined || field === undefined || !canHoldSecrets(field)) sealed.push(operation);
+    if (value === undefined || field === undefined || !view.secretive.includes(field)) sealed.push(operation);
     else {
       const sealer = new Sealer(ports, index);
       const within = await sealer.within(field, value, path, inner);
@@ -35,10 +35,6 @@ export async function sealOperations<T extends object>(
     }
   }
   return sealed;
-}
-
-function canHoldSecrets({ secret, secretEntries, entries }: SealedField): boolean {
-  return secret === true || secretEntries !== undefined || entries !== undefined;
 }
 
 /**
@@ -57,19 +53,12 @@ export async function sealDefinition(
   const own = fields.all.filter(({ patched, name }) => patched === false && Object.hasOwn(sealed, name));
   const detail = 'has commands of its own: leave the member out';
   return {
-    sealed: withoutMembers(
-      sealed,
-      own.map(({ name }) => name),
-    ),
+    sealed: pick(sealed, (name) => own.every((each) => each.name !== name)),
     faults: [
       ...own.map(({ name }): Fault => ({ pointer: `/${name}`, code: 'field-not-modifiable', detail })),
       ...faults,
     ],
   };
-}
-
-function withoutMembers(object: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }
 
 /**

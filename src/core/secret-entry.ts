@@ -3,7 +3,7 @@
  * name is sealed, and no other entry is.
  */
 import { formatPointer } from '../json/pointer.ts';
-import { isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
+import { asObject, isArray, type Json } from '../json/value.ts';
 import type { Fault } from '../problem.ts';
 import { asStored, isEntrySealed, type Field } from './field.ts';
 import { asSealed } from './shape.ts';
@@ -32,22 +32,18 @@ export function mapEntries(
   resource: Json,
   path: Path = [],
 ): readonly MapEntry[] {
-  const values = membersOf(resource);
+  const values = asObject(resource);
   return fields.flatMap((field): readonly MapEntry[] => {
     const { name: map, secretEntries, entries } = field;
     const { [map]: given = null } = values;
     if (entries !== undefined && isArray(given))
       return given.flatMap((each, at) => mapEntries(entries.all, each, [...path, map, at]));
     if (secretEntries === undefined) return [];
-    return Object.entries(membersOf(asStored(field, given))).map(([name, value]) => ({
+    return Object.entries(asObject(asStored(field, given))).map(([name, value]) => ({
       path: [...path, map, name],
       ...{ map, name, value, isSealed: isEntrySealed(secretEntries, value) },
     }));
   });
-}
-
-function membersOf(value: Json): JsonObject {
-  return isObject(value) ? value : {};
 }
 
 /** Gives the faults of the entries in the wrong form: secret in plain text, or sealed and not secret. @internal */

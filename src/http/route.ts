@@ -229,8 +229,11 @@ export type May =
       readonly allowed: true;
     };
 
-/** The query parameters of every command. @internal */
-export const commandQuery = ['dry_run', 'mark'] as const;
+/** What a route has that says no more: one path, and nothing else of a request counts. @internal */
+export const plainRoute = { aliases: [], query: [], search: [], fields: [], mediaTypes: [] } as const;
+
+/** The same for a command, which can be planned. @internal */
+export const plainCommand = { ...plainRoute, query: ['dry_run', 'mark'] } as const;
 
 /** A route that makes a change. `T` is the resource in the path; `If-Match` is compared with its content. @internal */
 export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>, Writing {
@@ -333,18 +336,14 @@ export function hostRoute(
   role: Role = 'administrator',
 ): HostRoute {
   return {
+    ...plainRoute,
     kind: ['GET', 'HEAD', 'OPTIONS'].includes(method) ? 'item' : 'command',
     id: 'host',
     // The host serves any method.
     method: method as Method,
     path: target.replace(/\?.*$/s, ''),
-    aliases: [],
     role,
-    query: [],
-    search: [],
     summary: 'An endpoint of the host.',
-    fields: [],
-    mediaTypes: [],
   };
 }
 

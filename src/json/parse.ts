@@ -189,34 +189,20 @@ function escapeLength(text: string, at: number): 0 | 2 | 6 {
   return /["\\/bfnrt]/.test(text.charAt(at + 1)) ? 2 : 0;
 }
 
+/** The longest text that can begin a number (RFC 8259 §6). It is a number if a digit is last. */
+const beginOfNumber = /-?(?:(?:0|\d+)(?:\.(?:\d+(?:[eE][+-]?\d*)?)?|[eE][+-]?\d*)?)?/y;
+
+/** Starts at a minus or a digit. */
 function scanNumber(scan: Scan): Refusal | undefined {
   const start = scan.at;
-  skipOne(scan, '-');
-  if (!skipOne(scan, '0') && !skipDigits(scan)) return notJson(scan, 'a digit');
-  if (skipOne(scan, '.') && !skipDigits(scan)) return notJson(scan, 'a digit');
-  if (skipOne(scan, 'eE')) {
-    skipOne(scan, '+-');
-    if (!skipDigits(scan)) return notJson(scan, 'a digit');
-  }
+  beginOfNumber.lastIndex = start;
+  beginOfNumber.test(scan.text);
+  scan.at = beginOfNumber.lastIndex;
+  if (!isDigit(scan.text.charCodeAt(scan.at - 1))) return notJson(scan, 'a digit');
   const number = Number(scan.text.slice(start, scan.at));
   if (Number.isInteger(number) ? Number.isSafeInteger(number) : Number.isFinite(number)) return undefined;
   const rule = 'A number must be finite, and an integer must be from -(2^53 - 1) to 2^53 - 1';
   return refuse({ ...scan, at: start }, 'number-out-of-range', rule);
-}
-
-/** Skips one of the given characters. False if the next character is none of them. */
-function skipOne(scan: Scan, characters: string): boolean {
-  const here = scan.text.charAt(scan.at);
-  if (here === '' || !characters.includes(here)) return false;
-  scan.at += 1;
-  return true;
-}
-
-/** Skips digits. False if the next character is no digit. */
-function skipDigits(scan: Scan): boolean {
-  const start = scan.at;
-  while (isDigit(scan.text.charCodeAt(scan.at))) scan.at += 1;
-  return scan.at > start;
 }
 
 function isDigit(code: number): boolean {

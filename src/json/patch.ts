@@ -133,7 +133,7 @@ export function applyPatch(document: Json, operations: unknown, rules: PatchRule
  * @internal
  */
 export function parseOperations(value: Json, rules: PatchRules = {}): Result<readonly ParsedOperation[]> {
-  return readOperations(value, rules, (operand) => ok(operand as Json));
+  return readOperations(value, rules, ok as Admit);
 }
 
 /**

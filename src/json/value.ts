@@ -52,6 +52,19 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A value as an object: an empty one in place of anything else. @internal */
+export function asObject(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The members of an object whose names meet a condition. @internal */
+export function pick<T>(
+  object: Readonly<Record<string, T>>,
+  isMeant: (name: string) => boolean,
+): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => isMeant(name)));
+}
+
 /** Whether a value is a string. @internal */
 export function isText(value: unknown): value is string {
   return typeof value === 'string';

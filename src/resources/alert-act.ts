@@ -3,6 +3,7 @@
  * `gateway-admin status` prints their texts.
  */
 import { linkTo, parseLink } from '../core/link.ts';
+import { oncePer } from '../core/once-per.ts';
 import type { CommandId } from '../http/endpoint.ts';
 import { roles, type Role } from '../http/route.ts';
 import type { AlertCode } from './alert.ts';
@@ -142,11 +143,7 @@ function giving({ name, settings }: Service, { servers }: Snapshot): readonly Al
 }
 
 /** The services that have one server alone, by its link: made once for a snapshot, and asked by each alert. */
-const soleUsers = new WeakMap<Snapshot, ReadonlyMap<string, readonly Service[]>>();
-
-function soleUsersOf(snapshot: Snapshot): ReadonlyMap<string, readonly Service[]> {
-  const known = soleUsers.get(snapshot);
-  if (known !== undefined) return known;
+const soleUsersOf = oncePer((snapshot: Snapshot): ReadonlyMap<string, readonly Service[]> => {
   const users = new Map<string, Service[]>();
   for (const service of snapshot.services) {
     const [only, second] = service.settings.servers;
@@ -155,6 +152,5 @@ function soleUsersOf(snapshot: Snapshot): ReadonlyMap<string, readonly Service[]
     if (before === undefined) users.set(only, [service]);
     else before.push(service);
   }
-  soleUsers.set(snapshot, users);
   return users;
-}
+});

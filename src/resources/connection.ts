@@ -30,7 +30,6 @@ import type {
   SessionTable,
 } from '../snapshot/session/table.ts';
 import { linkOf, linkOfKey, sessionsOf, withSessions, type State } from '../snapshot/state.ts';
-import { validatorOf } from '../snapshot/validator.ts';
 import { assertInputs, servers, type Snapshot } from './snapshot.ts';
 import type { Server } from './server.ts';
 import { decideClosing, defineClosing, headOfSelection } from './shared/closing.ts';
@@ -44,7 +43,7 @@ import {
   reportedSession,
 } from './shared/look-up.ts';
 import type { Rendering } from './shared/rendering.ts';
-import { commandRoute, listing, listingOf, listRoute } from './shared/route.ts';
+import { atResource, commandRoute, listing, listingOf, listRoute } from './shared/route.ts';
 
 /**
  * A backend connection in a response.
@@ -439,9 +438,7 @@ export const connectionKind: Kind<Snapshot, ConnectionEvent, ConnectionEffect, C
       ...endpoint('servers.closeConnections'),
       role: 'operator',
       summary: 'Closes all backend connections to a server.',
-      find: finder(servers),
-      validator: (snapshot, server) => validatorOf(snapshot, servers, server),
-      link: (server) => linkOf('servers', server),
+      ...atResource(servers),
       decide: decideServerConnections,
     }),
     listRoute({

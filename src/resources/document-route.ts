@@ -5,7 +5,7 @@
 import * as z from 'zod/mini';
 
 import { endpoint } from '../http/endpoint.ts';
-import { commandQuery } from '../http/route.ts';
+import { plainCommand } from '../http/route.ts';
 import type { State } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 
@@ -26,15 +26,13 @@ export const documentKind: Kind<State, never, never, never> = {
   reports: {},
   routes: [
     {
+      ...plainCommand,
       ...endpoint('document.adopt'),
       isAddition: true,
       takes: 'document',
-      aliases: [],
       role: 'administrator',
-      query: commandQuery,
       search: ['prune', 'only', 'allow_empty'],
       summary: 'Takes over the servers, services, monitors and filters of a gateway document.',
-      fields: [],
       mediaTypes: ['application/json'],
       bodyShape: z.looseObject({ servers: list, services: list, monitors: list, filters: list }),
     },

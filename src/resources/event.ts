@@ -3,6 +3,7 @@
  * chapter: the endpoint is an addition. Each kind declares its own events.
  */
 import { endpoint } from '../http/endpoint.ts';
+import { plainRoute } from '../http/route.ts';
 import type { State } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 
@@ -20,15 +21,12 @@ export const eventKind: Kind<State, never, never, never> = {
   reports: {},
   routes: [
     {
+      ...plainRoute,
       ...endpoint('events.stream'),
       isAddition: true,
-      aliases: [],
       role: 'reader',
       query: ['after', 'types'],
-      search: [],
       summary: 'Follows the events.',
-      fields: [],
-      mediaTypes: [],
     },
   ],
 };

@@ -8,11 +8,12 @@ import * as z from 'zod/mini';
 import type { Entity } from '../core/collection.ts';
 import type { Context, DecisionOf, EffectTable } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
+import { oncePer } from '../core/once-per.ts';
 import { isSealed, type Sealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { Operation, ParsedOperation } from '../json/patch.ts';
 import { formatPointer, reservedToken } from '../json/pointer.ts';
-import { isObject, type Json, type JsonObject } from '../json/value.ts';
+import { asObject, isObject, type Json, type JsonObject } from '../json/value.ts';
 import type { Fault } from '../problem.ts';
 import { linkOf } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
@@ -198,17 +199,11 @@ function servicesUsing(services: Snapshot['services'], filter: Filter): readonly
 /** The links of the services that use each filter, by the link of the filter. */
 type ServicesByFilter = ReadonlyMap<string, readonly string[]>;
 
-/** Most snapshots share their services with the snapshot before, so the services are the key. */
-const known = new WeakMap<Snapshot['services'], ServicesByFilter>();
-
-/** Without this index, a list of filters would walk all services for each filter. */
-function servicesByFilter(services: Snapshot['services']): ServicesByFilter {
-  let index = known.get(services);
-  if (index === undefined) known.set(services, (index = indexServices(services)));
-  return index;
-}
-
-function indexServices(services: Snapshot['services']): ServicesByFilter {
+/**
+ * Without this index, a list of filters would walk all services for each filter. Most snapshots share their services
+ * with the snapshot before, so the index is that of the services.
+ */
+const servicesByFilter = oncePer((services: Snapshot['services']): ServicesByFilter => {
   const index = new Map<string, string[]>();
   for (const service of services) {
     const link = linkOf('services', service);
@@ -219,7 +214,7 @@ function indexServices(services: Snapshot['services']): ServicesByFilter {
     }
   }
   return index;
-}
+});
 
 const changing = { ...filters, fields };
 const settings = settingsOf<Snapshot, Filter, 'filter'>(changing, { represent, complete, expand, check });
@@ -267,11 +262,11 @@ function check(
   after: JsonObject,
   operations: readonly ParsedOperation[],
 ): readonly Fault[] {
-  const present = objectIn(after, 'parameters');
+  const present = asObject(after['parameters']);
   // To write a secret is always a change. Otherwise the answer would confirm a guess.
   const written = operations.flatMap(({ path: [map, name] }) => (map === 'parameters' ? [name] : []));
   return Object.entries(before.parameters).flatMap(([name, old]) => {
-    const now = Object.hasOwn(present, name) ? objectIn(present, name) : undefined;
+    const now = Object.hasOwn(present, name) ? asObject(present[name]) : undefined;
     const isWritten = isSealed(old.value) && written.includes(name);
     return changeFaults(['parameters', name], old, now, isWritten || now?.['value'] !== old.value);
   });
@@ -280,12 +275,6 @@ function check(
 /** Whether a value is a parameter of a filter with a sealed value. @internal */
 export function isSealedParameter({ value, configurable }: JsonObject): boolean {
   return isSealed(value) && typeof configurable === 'boolean';
-}
-
-/** A member that is an object; empty for any other value, whose shape has a fault already. */
-function objectIn(object: JsonObject, name: string): JsonObject {
-  const { [name]: member } = object;
-  return isObject(member) ? member : {};
 }
 
 function changeFaults(

@@ -9,7 +9,7 @@ import { countOf, firstShown } from '../core/excerpt.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { commandQuery, type Listing, type SearchValues, type Use } from '../http/route.ts';
+import { plainCommand, type Listing, type SearchValues, type Use } from '../http/route.ts';
 import type { Operation } from '../json/patch.ts';
 import type { JsonObject } from '../json/value.ts';
 import { ok, problem } from '../problem.ts';
@@ -177,12 +177,8 @@ function wayBackRoute(
   command: WayBackRoute['command'],
 ): KindRoute {
   return {
+    ...plainCommand,
     isAddition: true,
-    aliases: [],
-    query: commandQuery,
-    search: [],
-    fields: [],
-    mediaTypes: [],
     ...own,
     find: () => ok(undefined),
     link: () => '/history',

@@ -259,11 +259,14 @@ export const membership = membershipOf<Snapshot>(
 /** The change of a snapshot by each event. @internal */
 export const eventTable = Object.freeze(membership.events) as EventTable<Snapshot, AdminEvent>;
 
+/** Gives the effect that causes an event; `undefined` if only the state of the library changes. @internal */
+export function effectBehind(event: AdminEvent): Effect | undefined {
+  return effectOf(eventTable, event) as Effect | undefined;
+}
+
 /** Gives the effects that cause events, in order. @internal */
 export function effectsOf(events: readonly AdminEvent[]): readonly Effect[] {
-  return events.flatMap(
-    (event) => effectOf(eventTable, event) ?? [],
-  ) as readonly EffectBase[] as readonly Effect[];
+  return events.flatMap((event) => effectBehind(event) ?? []);
 }
 
 /** The undo of each effect. @internal */

@@ -19,7 +19,7 @@ import { replaceSettings, patchSettings, patchViewOf } from '../core/patch-view.
 import * as shape from '../core/shape.ts';
 import { updateBetween, type Update } from '../core/update.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { commandQuery, patchMediaTypes, roles } from '../http/route.ts';
+import { patchMediaTypes, plainCommand, plainRoute, roles } from '../http/route.ts';
 import { copyOperations, parseOperations, type Operation, type ParsedOperation } from '../json/patch.ts';
 import { assertObject, sameJson, type Json, type JsonObject } from '../json/value.ts';
 import { ok, problem, problemOf, type Fault, type Result } from '../problem.ts';
@@ -223,13 +223,10 @@ export const interfaceKind: Kind<Snapshot, InterfaceEvent, never, never> = {
       read: (snapshot: Snapshot, _none, surroundings) => represent(snapshot, surroundings),
     }),
     {
+      ...plainCommand,
       ...endpoint('interface.patch'),
       isAddition: true,
       role: 'administrator',
-      aliases: [],
-      query: commandQuery,
-      search: [],
-      fields: [],
       mediaTypes: patchMediaTypes,
       summary: `Modifies the interface with a JSON Patch: ${view.names}.`,
       answerShape: fields.representation,
@@ -248,14 +245,10 @@ export const interfaceKind: Kind<Snapshot, InterfaceEvent, never, never> = {
       answer: (snapshot: Snapshot, _none, surroundings) => represent(snapshot, surroundings),
     },
     {
+      ...plainRoute,
       ...endpoint('interface.ready'),
       isAddition: true,
-      aliases: [],
       role: 'reader',
-      query: [],
-      search: [],
-      fields: [],
-      mediaTypes: [],
       summary: 'Says with the status alone whether the interface takes commands.',
       problem: ({ self }) => (self.state().ready ? undefined : problem('not-ready', notReady)),
     },

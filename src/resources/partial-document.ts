@@ -11,7 +11,7 @@ import { nameKey } from '../core/name.ts';
 import type { Note } from '../core/note.ts';
 import type { FindName } from '../core/reference.ts';
 import { formatPointer } from '../json/pointer.ts';
-import { isArray, isObject, sizeOf, type Json, type JsonObject } from '../json/value.ts';
+import { asObject, isArray, isObject, pick, sizeOf, type Json, type JsonObject } from '../json/value.ts';
 import { ok, problemOf, type Fault, type Result } from '../problem.ts';
 import { collectionOf, find, nameFinder, put, type ConfiguredEntity } from '../snapshot/state.ts';
 import { loadDocument } from './document.ts';
@@ -77,7 +77,7 @@ export function* readPartial(
   { only, prune }: Extent,
   snapshot: Snapshot,
 ): Generator<undefined, Result<PartialDocument>> {
-  const { users, sessions, ...members } = isObject(document) ? document : {};
+  const { users, sessions, ...members } = asObject(document);
   const others = Object.entries(members).filter(([name]) =>
     adopted.every((each) => each.collection !== name),
   );
@@ -173,7 +173,7 @@ function placeOf(collection: string, key: string): string {
 }
 
 function without(entry: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(entry).filter(([name]) => !names.includes(name)));
+  return pick(entry, (name) => !names.includes(name));
 }
 
 /**
@@ -242,8 +242,8 @@ function keptMembers(
   const settings = fields.all.filter(({ setting }) => setting !== undefined);
   const isSetting = (name: string): boolean => settings.some(({ patchName }) => patchName === name);
   return {
-    ...Object.fromEntries(Object.entries(all).filter(([name]) => !isSetting(name))),
-    settings: Object.fromEntries(Object.entries(all).filter(([name]) => isSetting(name))),
+    ...pick(all, (name) => !isSetting(name)),
+    settings: pick(all, isSetting),
   };
 }
 

@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { commandQuery } from '../http/route.ts';
+import { plainCommand } from '../http/route.ts';
 import type { State } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 
@@ -48,15 +48,12 @@ export const sequenceKind: Kind<State, never, never, never> = {
   reports: {},
   routes: [
     {
+      ...plainCommand,
       ...endpoint('sequence.send'),
       isAddition: true,
       takes: 'sequence',
-      aliases: [],
       role: 'reader',
-      query: commandQuery,
-      search: [],
       summary: 'Makes several commands, or none of them. Each command needs its own role.',
-      fields: [],
       mediaTypes: ['application/json'],
       bodyShape: sequenceShape,
     },

@@ -17,7 +17,6 @@ import { withWordsMoved } from '../core/word-list.ts';
 import type { Operation } from '../json/patch.ts';
 import { deepFreeze, sameJson } from '../json/value.ts';
 import { linkOf, replace } from '../snapshot/state.ts';
-import { validatorOf } from '../snapshot/validator.ts';
 import { changeEffects } from './shared/change-effect.ts';
 import type { Drain } from './shared/drain-setting.ts';
 import {
@@ -30,10 +29,10 @@ import {
   type DrainRepresentation,
 } from './shared/drain.ts';
 import type { About, Changing, Draining, Kind } from './shared/kind.ts';
-import { finder, reported } from './shared/look-up.ts';
+import { reported } from './shared/look-up.ts';
 import { readableReason, reasonField, sinceField } from './shared/lifecycle.ts';
 import type { Rendering } from './shared/rendering.ts';
-import { commandRoute, endpointOf, readRoutes, type KindRoute } from './shared/route.ts';
+import { atResource, commandRoute, endpointOf, readRoutes, type KindRoute } from './shared/route.ts';
 import {
   adoptionOf,
   decidePatch,
@@ -427,9 +426,7 @@ function maintenanceRoute(name: 'setMaintenance' | 'clearMaintenance'): KindRout
     isAddition: true,
     role: 'operator',
     summary: isSetting ? 'Puts a server into maintenance.' : 'Takes a server out of maintenance.',
-    find: finder(servers),
-    validator: (snapshot, server) => validatorOf(snapshot, servers, server),
-    link: (server) => linkOf(servers.collection, server),
+    ...atResource(servers),
     decide(snapshot: Snapshot, { key, settings: { state } }, context) {
       const isDone = state.includes('maintenance') === isSetting;
       return decidePatch(settings, snapshot, key, isDone ? [] : isSetting ? setting : clearing, context);

@@ -23,7 +23,7 @@ import { linkTo } from '../core/link.ts';
 import type { Contradiction, ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { commandQuery, type CommandRoute, type Listing, type SearchValues } from '../http/route.ts';
+import { plainCommand, type CommandRoute, type Listing, type SearchValues } from '../http/route.ts';
 import { copyJson } from '../json/copy.ts';
 import { fail, ok, quoted, type Result } from '../problem.ts';
 import type { SessionDocument } from '../snapshot/session/document.ts';
@@ -42,7 +42,6 @@ import {
   withSessions,
   type State,
 } from '../snapshot/state.ts';
-import { validatorOf } from '../snapshot/validator.ts';
 import { assertInputs, servers, services, type Snapshot } from './snapshot.ts';
 import type { ConnectionEvent, NewConnection } from './connection.ts';
 import type { Service } from './service.ts';
@@ -58,7 +57,7 @@ import {
   reportedSession,
 } from './shared/look-up.ts';
 import type { Rendering, Surroundings } from './shared/rendering.ts';
-import { commandRoute, itemRoute, listing, listRoute, searchOf } from './shared/route.ts';
+import { atResource, commandRoute, itemRoute, listing, listRoute, searchOf } from './shared/route.ts';
 
 export type { SessionSearch };
 
@@ -567,14 +566,11 @@ function countUpTo(id: number, size: number, idAt: (position: number) => number)
 
 /** Closes the sessions that the query chooses. */
 const closingRoute: CommandRoute<State, DecisionOf<State>, Surroundings> = {
+  ...plainCommand,
   ...endpoint('sessions.closeMany'),
   isAddition: true,
-  aliases: [],
   role: 'operator',
-  query: commandQuery,
   search: [...sessionCriteria, 'all'],
-  fields: [],
-  mediaTypes: [],
   summary: 'Closes the sessions that meet all given criteria, with their backend connections.',
   find: ({ sessions }) => ok(sessions),
   link: () => allSessions,
@@ -621,9 +617,7 @@ export const sessionKind: Kind<Snapshot, SessionEvent, SessionEffect, SessionRep
       ...endpoint('services.closeSessions'),
       role: 'operator',
       summary: 'Closes all sessions on a service with their backend connections.',
-      find: finder(services),
-      validator: (snapshot, service) => validatorOf(snapshot, services, service),
-      link: (service) => linkOf('services', service),
+      ...atResource(services),
       decide: decideServiceSessions,
     }),
     itemRoute({

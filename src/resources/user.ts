@@ -27,7 +27,7 @@ import { type Json, type JsonObject, isObject } from '../json/value.ts';
 import { nameKey } from '../core/name.ts';
 import { ok, problem, problemOf, quoted, type Fault, type Result } from '../problem.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { commandQuery, patchMediaTypes, type PathParameters } from '../http/route.ts';
+import { patchMediaTypes, plainCommand, type PathParameters } from '../http/route.ts';
 import { type SecretPorts, type Sealed, passwordFault, unsealable } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { TimeFormat } from '../core/time.ts';
@@ -442,12 +442,9 @@ function revertCreation(
 
 /** The route that creates a user, and hashes the password before the core gets the body. */
 const create: KindRoute = {
+  ...plainCommand,
   ...endpoint('users.create'),
   role: 'administrator',
-  aliases: [],
-  query: commandQuery,
-  search: [],
-  fields: [],
   mediaTypes: ['application/json'],
   summary: 'Creates an admin user.',
   bodyShape,
@@ -502,13 +499,10 @@ function objectionTo(password: Json, secrets: SecretPorts): string | undefined {
 
 /** The route that changes a password, and hashes the password before the core gets the operations. */
 const patch: KindRoute = {
+  ...plainCommand,
   ...endpoint('users.patch'),
   isAddition: true,
   role: 'administrator',
-  aliases: [],
-  query: commandQuery,
-  search: [],
-  fields: [],
   mediaTypes: patchMediaTypes,
   summary: `Modifies a user with a JSON Patch: ${view.names}.`,
   answerShape: fields.representation,

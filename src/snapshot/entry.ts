@@ -5,7 +5,7 @@ import { loadFields, type Fields } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
 import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
-import { deepFreeze, isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
+import { asObject, deepFreeze, isArray, type Json, type JsonObject } from '../json/value.ts';
 import { formatPointer, hasReservedKey, reservedToken } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
 import type { ConfiguredEntity } from './state.ts';
@@ -28,7 +28,7 @@ interface Checked {
  */
 export function checkEntry(fields: Fields, entry: Json, path: Path, find: FindName): Checked {
   const parsed = parseShape(fields.document, entry, path);
-  const members = isObject(entry) ? entry : {};
+  const members = asObject(entry);
   const resolved = resolveEntry(fields.links, members, path, find);
   const faults = [...resolved.faults, ...innerNameFaults(fields, members, path)];
   if (parsed.ok) return { entry: { ...parsed.value, ...resolved.links }, faults };
@@ -60,7 +60,7 @@ export function namesIn(
   const names = new Map<string, string>();
   const faults: Fault[] = [];
   for (const [position, entry] of entries.entries()) {
-    const name = isObject(entry) ? entry['name'] : undefined;
+    const name = asObject(entry)['name'];
     // The shape refuses such a name anyway, and a fault for the same name twice would quote it twice.
     if (typeof name !== 'string' || name.length > 4096) continue;
     const key = nameKey(name);

@@ -21,7 +21,7 @@ import {
   type TransitionOf,
 } from '../../core/decision.ts';
 import * as shape from '../../core/shape.ts';
-import { commandQuery } from '../../http/route.ts';
+import { plainCommand } from '../../http/route.ts';
 import { ok, problemOf } from '../../problem.ts';
 import { formatInstant, parseInstant, type TimeFormat } from '../../core/time.ts';
 import { sameJson, type Json } from '../../json/value.ts';
@@ -36,11 +36,9 @@ import {
   type DrainingResource,
   type State,
 } from '../../snapshot/state.ts';
-import { validatorOf } from '../../snapshot/validator.ts';
 import type { Drain, DrainOptions } from './drain-setting.ts';
 import type { About, Draining } from './kind.ts';
-import { finder } from './look-up.ts';
-import { endpointOf, commandRoute, type KindRoute } from './route.ts';
+import { atResource, commandRoute, endpointOf, type KindRoute } from './route.ts';
 
 /**
  * A drain in a response.
@@ -305,11 +303,10 @@ export function drainRoutes<S extends State, T extends Drainable>(
 ): readonly KindRoute[] {
   const { collection, singular } = named;
   const shared = {
+    ...plainCommand,
     isAddition: true,
     role: 'operator',
-    find: finder(named),
-    validator: (snapshot: State, thing: T) => validatorOf(snapshot, named, thing),
-    link: (thing: T) => linkOf(collection, thing),
+    ...atResource(named),
   } as const;
   const aliasOf = (command: string): readonly string[] => [`/${collection}/:name/${command}`];
   return [
@@ -317,9 +314,6 @@ export function drainRoutes<S extends State, T extends Drainable>(
       ...shared,
       ...endpointOf(named, 'drain'),
       aliases: aliasOf('drain'),
-      query: commandQuery,
-      search: [],
-      fields: [],
       mediaTypes: ['application/json'],
       mayLackBody: true,
       summary: `Drains a ${singular}: no new sessions, and what is open ends by itself, or at a deadline.`,

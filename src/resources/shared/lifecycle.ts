@@ -28,11 +28,10 @@ import { cutToBytes } from '../../core/text.ts';
 import { sameJson, type Json } from '../../json/value.ts';
 import { quoted } from '../../problem.ts';
 import { linkOf, replace, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
-import { validatorOf } from '../../snapshot/validator.ts';
 import { foldOf } from './change-fold.ts';
 import type { About, AdoptionSteps, Changing } from './kind.ts';
-import { finder, linkOfCollection, lookUp, reported } from './look-up.ts';
-import { commandRoute, endpointOf, type KindRoute } from './route.ts';
+import { linkOfCollection, lookUp, reported } from './look-up.ts';
+import { atResource, commandRoute, endpointOf, type KindRoute } from './route.ts';
 
 /** Longest reason, in bytes of UTF-8. */
 const longestReason = 1024;
@@ -363,9 +362,7 @@ export function lifecycleRoutes<S extends State, K extends Singular>(
       role: 'operator',
       aliases: [`/${collection}/:name/${command}`],
       summary: `${command === 'stop' ? 'Stops' : 'Starts'} a ${singular}.`,
-      find: finder(named),
-      validator: (snapshot, thing) => validatorOf(snapshot, named, thing),
-      link: (thing) => linkOf(collection, thing),
+      ...atResource<Lived>(named),
       decide: (snapshot: S, thing, context) => decideFound(machine, command, snapshot, thing, context),
     }),
   );

@@ -4,24 +4,22 @@
 import { refusedFor, type Context, type DecisionOf } from '../../core/decision.ts';
 import { definitionShape, type Fields } from '../../core/field.ts';
 import { sealDefinition } from '../../core/seal.ts';
-import { commandQuery, type CommandRoute, type ItemRoute } from '../../http/route.ts';
-import { isObject, type Json } from '../../json/value.ts';
+import { plainCommand, type CommandRoute, type ItemRoute } from '../../http/route.ts';
+import { asObject, type Json } from '../../json/value.ts';
 import { ok } from '../../problem.ts';
-import { linkOf, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
-import { listValidator, taggedByList, validatorOf } from '../../snapshot/validator.ts';
+import type { ConfiguredEntity, State } from '../../snapshot/state.ts';
+import { listValidator, taggedByList } from '../../snapshot/validator.ts';
 import type { NamedResources } from './kind.ts';
-import { finder, linkOfCollection } from './look-up.ts';
+import { linkOfCollection } from './look-up.ts';
 import type { Membership } from './membership.ts';
 import type { Surroundings } from './rendering.ts';
-import { endpointOf } from './route.ts';
+import { atResource, endpointOf } from './route.ts';
 
 const shared = {
+  ...plainCommand,
   kind: 'command',
   role: 'administrator',
   isAddition: true,
-  aliases: [],
-  query: commandQuery,
-  fields: [],
 } as const;
 
 /** Decides the creation of what a definition says, in the list or resource that a path names. */
@@ -44,7 +42,6 @@ export function creating<S extends State, D extends DecisionOf<S>, T>(
 ) {
   return {
     ...shared,
-    search: [],
     mediaTypes: ['application/json'],
     bodyShape: definitionShape(fields),
     answerShape: fields.representation,
@@ -52,7 +49,7 @@ export function creating<S extends State, D extends DecisionOf<S>, T>(
       const { sealed, faults } = await sealDefinition(fields, body, secrets);
       // Each sealing gives another text.
       const asked = await sealDefinition(fields, body, { ...secrets, seal: () => Promise.resolve('set') });
-      const { name } = isObject(body) ? body : {};
+      const { name } = asObject(body);
       return ok({
         decide: (snapshot, thing, context) =>
           refusedFor(faults, snapshot, create(sealed, thing, snapshot, context)),
@@ -97,20 +94,17 @@ export function deletionRoute<S extends State>(
   named: NamedResources<S>,
   membership: Membership<S>,
 ): CommandRoute<S, DecisionOf<S>, Surroundings, ConfiguredEntity> {
-  const { collection, singular, fields } = named;
+  const { singular, fields } = named;
   // Only what lists nothing is listed.
   const isListed = Object.keys(fields.links).length === 0;
   return {
     ...shared,
     ...endpointOf(named, 'delete'),
     search: isListed ? ['detach'] : [],
-    mediaTypes: [],
     summary: `Deletes a ${singular}.${isListed ? ' With detach=true, the lists of other resources lose it first.' : ''}`,
-    find: finder(named),
-    validator: (snapshot, thing) => validatorOf(snapshot, named, thing),
+    ...atResource(named),
     validatorWhenGone: (snapshot) => listValidator(snapshot, named),
     ofList: named,
-    link: (thing) => linkOf(collection, thing),
     command: (_parameters, _body, _secrets, _rendering, { detach: asked = 'false' }) => {
       const detach = asked === 'true';
       return ok({

@@ -7,7 +7,7 @@ import type { Named } from '../../core/collection.ts';
 import type { Context } from '../../core/decision.ts';
 import type { Note } from '../../core/note.ts';
 import { parseInstant } from '../../core/time.ts';
-import { sameJson } from '../../json/value.ts';
+import { pick, sameJson } from '../../json/value.ts';
 import { drainingIn, drains, find, linkOf, put, type State } from '../../snapshot/state.ts';
 import type { Written } from '../../core/change.ts';
 import type { AnyDrain, Drainable } from './drain.ts';
@@ -79,20 +79,35 @@ export function drainsBroughtBack<S extends State>(
   given: S,
   now: number,
 ): { readonly given: S; readonly notes: readonly Note[] } {
-  const change = { revision: given.revision, batch: new Batch() };
   const notes: Note[] = [];
-  const next = drainingIn(given).reduce((taken, { collection, key }) => {
-    const named = { collection } as Named<Drainable>;
-    const [present, wanted] = [find(snapshot, named, key), find(taken, named, key)];
-    if (wanted === undefined) return taken;
+  const next = withDrains(snapshot, given, drainingIn(given), (wanted, present, collection) => {
     const back = broughtBack(linkOf(collection, wanted), wanted.settings, now, present?.settings);
     notes.push(...back.notes);
-    return back.settings === wanted.settings
-      ? taken
-      : put(taken, named, Object.freeze({ ...wanted, settings: back.settings }), change);
+    return back.settings === wanted.settings ? wanted : { ...wanted, settings: back.settings };
+  });
+  return { given: next, notes };
+}
+
+/**
+ * A snapshot that is taken over, with other drains.
+ *
+ * @param drainAs - gives a resource with its drain, from the resource as it is taken over and as it is in use
+ */
+function withDrains<S extends State>(
+  snapshot: S,
+  given: S,
+  places: ReturnType<typeof drainingIn>,
+  drainAs: (wanted: Drainable, present: Drainable | undefined, collection: string) => Drainable,
+): S {
+  const change = { revision: given.revision, batch: new Batch() };
+  const next = places.reduce((taken, { collection, key }) => {
+    const named = { collection } as Named<Drainable>;
+    const wanted = find(given, named, key);
+    const after = wanted && drainAs(wanted, find(snapshot, named, key), collection);
+    return after === undefined || after === wanted ? taken : put(taken, named, Object.freeze(after), change);
   }, given);
   change.batch.end();
-  return { given: Object.freeze(next), notes };
+  return Object.freeze(next);
 }
 
 /**
@@ -102,15 +117,10 @@ export function drainsBroughtBack<S extends State>(
  * @internal
  */
 export function keepingDrains<S extends State>(snapshot: S, given: S): S {
-  const change = { revision: given.revision, batch: new Batch() };
-  const next = drainingIn(snapshot).reduce((now, { collection, key }) => {
-    const named = { collection } as Named<Drainable>;
-    const [present, wanted] = [find(snapshot, named, key), find(given, named, key)];
-    if (present?.settings.drain === undefined || wanted === undefined || drains(wanted)) return now;
-    return put(now, named, Object.freeze(withDrainOf(present.settings.drain, wanted)), change);
-  }, given);
-  change.batch.end();
-  return Object.freeze(next);
+  return withDrains(snapshot, given, drainingIn(snapshot), (wanted, present) => {
+    const drain = present?.settings.drain;
+    return drain === undefined || drains(wanted) ? wanted : withDrainOf(drain, wanted);
+  });
 }
 
 /**
@@ -125,20 +135,14 @@ export function withOwnDrains<S extends State>(
   given: S,
   { now, actor }: Pick<Context, 'now' | 'actor'>,
 ): S {
-  const change = { revision: given.revision, batch: new Batch() };
-  const next = drainingIn(given).reduce((taken, { collection, key }) => {
-    const named = { collection } as Named<Drainable>;
-    const [present, wanted] = [find(snapshot, named, key), find(taken, named, key)];
-    if (wanted?.settings.drain === undefined) return taken;
+  return withDrains(snapshot, given, drainingIn(given), (wanted, present) => {
+    if (wanted.settings.drain === undefined) return wanted;
     const { by: _by, ...asked } = wanted.settings.drain;
     const own = { ...asked, ...(actor === undefined ? {} : { by: actor }) };
     const inUse = present?.settings.drain;
     const drain = Object.freeze(isEqualTo(inUse, asked, now) ? inUse : own);
-    const settings = Object.freeze({ ...wanted.settings, drain });
-    return put(taken, named, Object.freeze({ ...wanted, settings }), change);
-  }, given);
-  change.batch.end();
-  return Object.freeze(next);
+    return { ...wanted, settings: Object.freeze({ ...wanted.settings, drain }) };
+  });
 }
 
 /** Whether a drain in use is as a client asks for: with the deadline, or without a deadline that has passed. */
@@ -162,8 +166,8 @@ const deadline: ReadonlySet<string> = new Set<keyof AnyDrain>(['timeout', 'until
 function withoutPassed<T extends object>(settings: T, now: number): T {
   const drain = drainIn(settings);
   if (drain?.until === undefined || !isPassed(drain.until, now)) return settings;
-  const members = Object.entries(drain).filter(([member]) => !deadline.has(member));
-  return Object.freeze({ ...settings, drain: Object.freeze(Object.fromEntries(members)) });
+  const rest = pick({ ...drain }, (member) => !deadline.has(member));
+  return Object.freeze({ ...settings, drain: Object.freeze(rest) });
 }
 
 /** The drain in settings, or in a definition. */

@@ -9,7 +9,8 @@ import { fieldNames, type ObjectShape } from '../../core/shape.ts';
 import type { Validator } from '../../core/content.ts';
 import { endpoint, type EndpointId } from '../../http/endpoint.ts';
 import {
-  commandQuery,
+  plainCommand,
+  plainRoute,
   type ActionRoute,
   type CommandRoute,
   type ItemRoute,
@@ -64,11 +65,9 @@ export function itemRoute<T>(
     Partial<Pick<Route, 'query'>>,
 ): ItemRoute<State, Surroundings, T> {
   return {
-    aliases: [],
+    ...plainRoute,
     query: ['fields', 'may'],
-    search: [],
     fields: fieldsOf(route),
-    mediaTypes: [],
     link: () => route.path,
     ...route,
   };
@@ -81,10 +80,8 @@ export function listRoute<T>(
     Partial<Pick<Route, 'search'>>,
 ): ListRoute<State, Surroundings, T> {
   return {
-    aliases: [],
-    search: [],
+    ...plainRoute,
     fields: fieldsOf(route),
-    mediaTypes: [],
     link: () => route.path,
     ...route,
   };
@@ -140,11 +137,7 @@ export function commandRoute<T>({
   }): CommandRoute<State, DecisionOf<State>, Surroundings, T> {
   const change = ok({ decide });
   return {
-    aliases: [],
-    query: commandQuery,
-    search: [],
-    fields: [],
-    mediaTypes: [],
+    ...plainCommand,
     ...route,
     command: () => change,
   };
@@ -155,11 +148,7 @@ export function actionRoute<T>(
   route: Described & Omit<ActionRoute<Surroundings, T>, Exclude<keyof Route, 'kind' | 'method'>>,
 ): ActionRoute<Surroundings, T> {
   return {
-    aliases: [],
-    query: commandQuery,
-    search: [],
-    fields: [],
-    mediaTypes: [],
+    ...plainCommand,
     worksReadOnly: true,
     ...route,
   };
@@ -180,6 +169,15 @@ export function endpointOf<N extends string>({ collection }: Named<Entity>, name
   return endpoint(`${collection}.${name}` as Extract<EndpointId, `${string}.${N}`>);
 }
 
+/** The members of a route whose path names a resource: how the route finds, tags and links the resource. @internal */
+export function atResource<T extends Entity>(named: Named<T>) {
+  return {
+    find: finder(named),
+    validator: (snapshot: State, entity: T) => validatorOf(snapshot, named, entity),
+    link: (entity: T) => linkOf(named.collection, entity),
+  };
+}
+
 /** How the resources of a collection are shown. @internal */
 interface Readable<T> {
   readonly shape: ObjectShape;
@@ -189,16 +187,13 @@ interface Readable<T> {
 
 /** Creates the routes `GET /<collection>/:name` and `GET /<collection>`. @internal */
 export function readRoutes<T extends Entity>(named: Named<T>, readable: Readable<T>): readonly KindRoute[] {
-  const { collection, singular } = named;
   const { represent, ...shown } = readable;
   const item = itemRoute<T>({
     ...shown,
     ...endpointOf(named, 'get'),
     role: 'reader',
-    summary: `Gives one ${singular}.`,
-    find: finder(named),
-    link: (entity) => linkOf(collection, entity),
-    validator: (snapshot, entity) => validatorOf(snapshot, named, entity),
+    summary: `Gives one ${named.singular}.`,
+    ...atResource(named),
     read: represent,
   });
   return [item, collectionRoute(named, readable)];

@@ -30,20 +30,19 @@ import { sealOperations } from '../../core/seal.ts';
 import { oneForEachPointer, parseShape, type ObjectShape } from '../../core/shape.ts';
 import { createTimeFormat } from '../../core/time.ts';
 import { updateBetween, type Update } from '../../core/update.ts';
-import { commandQuery, patchMediaTypes, type Route } from '../../http/route.ts';
+import { patchMediaTypes, plainCommand, type Route } from '../../http/route.ts';
 import { copyOperations, parseOperations, type Operation } from '../../json/patch.ts';
 import { isObject, type Json, type JsonObject } from '../../json/value.ts';
 import { fail, ok, problemOf, type Fault, type Result } from '../../problem.ts';
 import { reservedFaults } from '../../snapshot/entry.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { linkOf, nameFinder, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
-import { validatorOf } from '../../snapshot/validator.ts';
 import { foldOf } from './change-fold.ts';
 import type { About, AdoptionSteps, Changing } from './kind.ts';
-import { finder, linkOfCollection, lookUp, unresolvedCollections } from './look-up.ts';
+import { linkOfCollection, lookUp, unresolvedCollections } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
 import { asBroughtBack, broughtBack } from './returning-drain.ts';
-import { endpointOf, type KindRoute } from './route.ts';
+import { atResource, endpointOf, type KindRoute } from './route.ts';
 import { linksIn } from './use.ts';
 
 /** The event of a change of settings. @internal */
@@ -340,20 +339,15 @@ export function patchRoute<S extends State, T extends ConfiguredEntity, K extend
   aliases: Route['aliases'] = [],
 ): KindRoute {
   const { named, fields, view, represent, answerShape = fields.representation } = settings;
-  const { collection, singular } = named;
   return {
+    ...plainCommand,
     ...endpointOf(named, 'patch'),
     role: 'administrator',
     aliases,
-    query: commandQuery,
-    search: [],
-    fields: [],
     mediaTypes: patchMediaTypes,
-    summary: `Modifies a ${singular} with a JSON Patch: ${view.names}.`,
+    summary: `Modifies a ${named.singular} with a JSON Patch: ${view.names}.`,
     answerShape,
-    find: finder(named),
-    validator: (snapshot, thing: T) => validatorOf(snapshot, named, thing),
-    link: (thing: T) => linkOf(collection, thing),
+    ...atResource(named),
     async command(_parameters, body, secrets) {
       const parsed = parseOperations(body);
       if (!parsed.ok) return parsed;

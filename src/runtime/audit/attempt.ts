@@ -2,14 +2,16 @@
  * Attempts: what becomes known on the way of one attempt to change something, and the entry that is made of it at the
  * end of the way.
  */
-import { isTrusted } from '../../core/decision.ts';
+import { decidedOn, isTrusted } from '../../core/decision.ts';
 import type { HostRequest, Principal } from '../../http/message.ts';
 import type { Route } from '../../http/route.ts';
 import type { Json } from '../../json/value.ts';
 import type { HostAttempt, WriteRecord } from '../../ports/audit-record.ts';
 import { cut, type Problem } from '../../problem.ts';
+import { closings, type AdminEvent } from '../../resources/index.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Execution } from '../command/execution.ts';
-import type { Trace } from '../command/turn.ts';
+import type { Acceptance, Trace } from '../command/turn.ts';
 import { isText } from '../host/check.ts';
 import { longestName } from '../limits.ts';
 import { formatMark, type Mark } from '../plan/mark.ts';
@@ -91,12 +93,20 @@ function changeOf(
 ): Pick<WriteEntry, 'change' | 'decided'> {
   if (told?.change !== undefined) return { change: toldChange(told.change, isSecret) };
   const { begun } = trace;
-  if (begun !== undefined)
-    return isTrusted(begun.decision)
-      ? { decided: decidedChange(begun.events) }
-      : { change: builtChange(begun.events) };
+  if (begun !== undefined) {
+    const events = eventsOf(begun.decision);
+    return isTrusted(begun.decision) ? { decided: decidedChange(events) } : { change: builtChange(events) };
+  }
   const asked = askedChange(body);
   return asked.length === 0 ? {} : { change: asked };
+}
+
+/** The events of a decision, and that of its closing, with the number of all if it is known. */
+function eventsOf({ events, closing }: Acceptance): readonly AdminEvent[] {
+  if (closing === undefined) return events;
+  const { headOf, extentOf } = closings[closing.what];
+  const { count } = extentOf(closing, decidedOn(closing) as Snapshot);
+  return [...events, { ...headOf(closing), ...(count !== undefined && { count }) }];
 }
 
 /**

@@ -7,7 +7,7 @@
 import { verbOf } from '../../core/change.ts';
 import { copyJson } from '../../json/copy.ts';
 import { parsePointer } from '../../json/pointer.ts';
-import { isArray, isObject, setMember, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
+import { isArray, isObject, pick, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
 import { namesOfSecrets, redactSecrets, type AdminEvent } from '../../resources/index.ts';
 
 /** Largest size of a change that is recorded as it is, in bytes. @internal */
@@ -104,12 +104,6 @@ function described(event: JsonObject): JsonObject {
 
 function withoutValue(operation: JsonObject): JsonObject {
   return pick(operation, (name) => ['op', 'path', 'from'].includes(name));
-}
-
-function pick(object: JsonObject, wants: (name: string) => boolean): JsonObject {
-  const picked: Record<string, Json> = {};
-  for (const [name, value] of Object.entries(object)) if (wants(name)) setMember(picked, name, value);
-  return picked;
 }
 
 function bounded(items: readonly JsonObject[]): readonly Json[] {

@@ -8,12 +8,10 @@ import { carryOut } from './effect.ts';
 import type { Flight, PartOrEnd, Progress } from './flight.ts';
 import {
   deletes,
-  eventsOf,
   groupsIn,
   groupsTakingBack,
   hasIrreversible,
   inverseOf,
-  isActing,
   isIrreversible,
   obstacleTo,
   undoLists,
@@ -110,17 +108,17 @@ export async function settleGroups(
     const isFinal = hasIrreversible(group);
     // Each group of a long teardown has a turn of the event loop to itself, and a few creations share one. The first
     // group follows the decision.
-    const needsTurn = isFinal || group.length === 0 || done % mostInTurn === mostInTurn - 1;
+    const needsTurn = isFinal || group.events.length === 0 || done % mostInTurn === mostInTurn - 1;
     if (of > 1 && needsTurn) await flight.runtime.clock.sleep(0);
     const waits = revertible !== undefined && revertible.length > 0;
     const refused = await finish(group, { done, of }, waits);
     if (refused !== undefined) return end(refused);
     done += 1;
     if (isFinal) revertible = undefined;
-    else revertible?.push(...eventsOf(group));
+    else revertible?.push(...group.events);
     const which: PartOrEnd = done === of ? { at: 'end' } : { at: 'group', done, of };
     // A group that closes nothing needs no record, unless it ends the command.
-    if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), which)));
+    if (group.events.length > 0 || done === of) events.push(...(await flight.settle(group.events, which)));
   }
   return done < of ? end({ reason: rest, remaining: [] }) : { events };
 }
@@ -170,7 +168,7 @@ async function takeBack(
         unsettled: refused.remaining,
         isWhole: false,
       };
-    events.push(...(await flight.settle(eventsOf(group), { at: 'group', ...progress })));
+    events.push(...(await flight.settle(group.events, { at: 'group', ...progress })));
   }
   return { events, remaining, unsettled: [], isWhole: true };
 }
@@ -185,9 +183,9 @@ function groupsBack(settled: readonly AdminEvent[], flight: Flight): readonly Gr
  * Asks for the effects of a group in order. If the host refuses an effect, the effects before it are undone; also if an
  * effect cannot be undone and the outcome of the command is unknown by then.
  */
-async function performGroup(group: Group, flight: Flight): Promise<RefusedGroup | undefined> {
+async function performGroup({ acting }: Group, flight: Flight): Promise<RefusedGroup | undefined> {
   const done: ActingStage[] = [];
-  for (const stage of group.filter(isActing)) {
+  for (const stage of acting) {
     if (flight.isUnknown && isIrreversible(stage.effect))
       return { reason: stoppedAfterUnknown, remaining: await undo(done, flight) };
     const obstacle = obstacleTo(stage.effect, flight.runtime.present());
@@ -225,7 +223,7 @@ export async function undo(done: readonly ActingStage[], flight: Flight): Promis
     const isUndone = !isKept && (await undoOne(effect, flight));
     if (!isUndone) remaining.unshift(stage);
   }
-  return eventsOf(remaining);
+  return remaining.map(({ event }) => event);
 }
 
 /** Undoes one effect; tells whether the host did. */

@@ -70,9 +70,10 @@ class Call {
  */
 export async function carryOut(effect: Effect, flight: Flight): Promise<EffectOutcome> {
   flight.throwIfAbandoned();
-  const ended = flight.runtime.instruments?.effect(effect);
+  const { clock, limits, instruments } = flight.runtime;
+  const ended = instruments?.effect(effect);
   const call = new Call();
-  await withDeadline(flight, (context) => apply(effect, context, flight, call));
+  await beforeDeadline(clock, limits.effectDeadlineMs, (deadline) => apply(effect, deadline, flight, call));
   try {
     const outcome = isKnown(call.ending) ? call.ending : await findOut(effect, flight, call);
     call.state = 'done';
@@ -105,7 +106,8 @@ export async function findOutAgain(effect: Effect, flight: Flight): Promise<Effe
 }
 
 /** Calls `apply`, and tells how it has ended: also after the deadline. */
-async function apply(effect: Effect, context: EffectContext, flight: Flight, call: Call): Promise<void> {
+async function apply(effect: Effect, deadline: Deadline, flight: Flight, call: Call): Promise<void> {
+  const context = new CallContext(flight.id, deadline);
   const { gateway, onError } = flight.runtime;
   const details = { call: 'apply', effect, commandId: context.commandId } as const;
   const when = (): string => (context.signal.aborted ? ' after the deadline' : '');
@@ -260,9 +262,10 @@ export async function inspect(
   effect: Effect,
   flight: Pick<Flight, 'id' | 'runtime'>,
 ): Promise<'in-place' | 'not-in-place' | undefined> {
-  const { gateway, onError } = flight.runtime;
+  const { gateway, onError, clock, limits } = flight.runtime;
   let seen: 'in-place' | 'not-in-place' | undefined;
-  await withDeadline(flight, async (context) => {
+  await beforeDeadline(clock, limits.effectDeadlineMs, async (deadline) => {
+    const context = new CallContext(flight.id, deadline);
     const details = { call: 'inspect', effect, commandId: context.commandId } as const;
     const place = effectText(effect, context);
     try {
@@ -293,12 +296,4 @@ class CallContext implements EffectContext {
   get signal(): AbortSignal {
     return this.#deadline.signal;
   }
-}
-
-/** Calls the host and waits until the deadline. Then the signal of the call aborts. */
-function withDeadline(
-  { id, runtime: { clock, limits } }: Pick<Flight, 'id' | 'runtime'>,
-  call: (context: EffectContext) => Promise<void>,
-): Promise<unknown> {
-  return beforeDeadline(clock, limits.effectDeadlineMs, (deadline) => call(new CallContext(id, deadline)));
 }

@@ -24,7 +24,7 @@ import {
   type Closed,
   type Execution,
 } from './execution.ts';
-import { eventsOf, isActing, type Group } from './stage.ts';
+import type { Group } from './stage.ts';
 
 /** A command in flight, without its outcome. @internal */
 export type Command = Omit<CommandInFlight, 'outcome' | 'progress'>;
@@ -221,24 +221,22 @@ export class Flight {
    * @throws NotJournaled if the store does not get the intent
    * @throws SearchEnded if the command was abandoned: an intent after that would open the command again
    */
-  async intend(group: Group, progress: Progress, waits: boolean): Promise<void> {
+  async intend({ events, acting }: Group, progress: Progress, waits: boolean): Promise<void> {
     this.throwIfAbandoned();
     const { done, of, takingBack } = progress;
     const place = takingBack ?? { part: done, of };
     if (of > 1) this.progress = { done, of };
-    const effects = group.filter(isActing).map(({ effect }) => effect);
-    this.effects = effects;
+    this.effects = acting.map(({ effect }) => effect);
     // An intent is for a later life.
-    if (effects.length === 0 || !this.#options.journal.hasStore) return;
+    if (acting.length === 0 || !this.#options.journal.hasStore) return;
     const { id: command, resources } = this.command;
-    const events = eventsOf(group);
     // A command can have thousands of parts, and rest on thousands of resources: its first intent names them.
     const named = this.#isNamed ? [] : resources;
     this.#isNamed = true;
     const record = { type: 'intent', command, resources: named, ...place, events } as const;
     const keeping = { record, resources, then: () => undefined } as const;
-    const text = doneText({ at: 'group', ...progress });
-    const onLate = (): void => void this.answerUnknown(resultPending(command, text));
+    const part = { at: 'group', ...progress } as const;
+    const onLate = (): void => void this.answerUnknown(resultPending(command, doneText(part)));
     // A later group follows an earlier one, whatever has changed since.
     const basis = place.part === 0 ? { basis: this.#options.basis } : {};
     try {
@@ -250,10 +248,10 @@ export class Flight {
     } catch (error) {
       if (error instanceof Fenced) throw new NotJournaled(error.answerTo(command, this.#settled));
       if (!(error instanceof NotKept)) throw error;
-      if (waits) throw new NotJournaled(resultLost(command, text));
+      if (waits) throw new NotJournaled(resultLost(command, doneText(part)));
       if (error.isPossible || done > 0) this.#withdraw();
       if (done === 0) throw new NotJournaled(unavailableIn(error.outage));
-      throw new NotJournaled({ ...unavailableIn(error.outage, text), events: this.#settled });
+      throw new NotJournaled({ ...unavailableIn(error.outage, doneText(part)), events: this.#settled });
     }
   }
 

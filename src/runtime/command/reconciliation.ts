@@ -39,7 +39,6 @@ import {
   deletes,
   groupsOf,
   inverseOf,
-  isActing,
   isIrreversible,
   settlesFirst,
   type ActingStage,
@@ -296,7 +295,7 @@ function differing(one: Snapshot, other: Snapshot): readonly string[] {
 }
 
 function stagesOf(way: Decision): readonly (readonly ActingStage[])[] {
-  return way.outcome === 'accepted' ? [groupsOf(way.events).flat().filter(isActing)] : [];
+  return way.outcome === 'accepted' ? [groupsOf(way.events).flatMap(({ acting }) => acting)] : [];
 }
 
 /**

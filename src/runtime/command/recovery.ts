@@ -18,7 +18,6 @@ import {
   deletes,
   groupsOf,
   inverseOf,
-  isActing,
   isIrreversible,
   type ActingStage,
   type Group,
@@ -100,8 +99,7 @@ const ended =
 const interrupted =
   'The process ended before the change was confirmed. After the restart, the change was not completely in place.';
 
-async function recoverGroup(group: Group, flight: Flight): Promise<RefusedGroup | undefined> {
-  const acting = group.filter(isActing);
+async function recoverGroup({ acting }: Group, flight: Flight): Promise<RefusedGroup | undefined> {
   const look = async ({ effect }: ActingStage): Promise<boolean> => (await findOutAgain(effect, flight)).done;
   const inPlace = (await lookBack(acting, look)) ?? new Set();
   const aspects = byAspect(acting);

@@ -8,7 +8,7 @@ import { netOf } from '../journal/entry-event.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import {
   closings,
-  effectsOf,
+  effectBehind,
   effectTable,
   revert,
   sequence,
@@ -18,9 +18,8 @@ import {
 
 /**
  * An event with its effect. An event that changes only the state of the library, such as `user.created`, has no effect.
- * @internal
  */
-export interface Stage {
+interface Stage {
   readonly event: AdminEvent;
   readonly effect?: Effect;
 }
@@ -28,8 +27,12 @@ export interface Stage {
 /** A stage with an effect. @internal */
 export type ActingStage = Required<Stage>;
 
-/** Stages that settle together, as one revision. Answers and records call a group a part of its command. @internal */
-export type Group = readonly Stage[];
+/** Events that settle together, as one revision. Answers and records call a group a part of its command. @internal */
+export interface Group {
+  readonly events: readonly AdminEvent[];
+  /** Those of the events that have an effect. */
+  readonly acting: readonly ActingStage[];
+}
 
 /**
  * Gives the groups of a decision in order, and their number. The first batch of its closing settles with what comes
@@ -45,7 +48,7 @@ export function groupsIn(
   idleOf: Context['idleOf'],
 ): { readonly count: number; readonly groups: Iterable<Group> } {
   if (closing === undefined) {
-    const groups = effects.length === 0 ? [events.map((event) => ({ event }))] : groupsOf(events);
+    const groups = effects.length === 0 ? [{ events, acting: [] }] : groupsOf(events);
     return { count: groups.length, groups };
   }
   const { extentOf, batchAt, headOf } = closings[closing.what];
@@ -56,13 +59,15 @@ export function groupsIn(
   // Also a batch of which nothing is left shows where the groups are cut.
   const head = headOf(closing);
   const [first = head] = batch(0);
-  const early = groupsOf([...events, first]).map((group) => group.filter(({ event }) => event !== head));
+  const early = cut([...events, first]).map((stages) =>
+    groupOf(stages.filter(({ event }) => event !== head)),
+  );
   const batches = Math.max(1, extentOf(closing, decided).batches);
   return { count: early.length + batches - 1, groups: inTurn() };
 
   function* inTurn(): Generator<Group> {
     yield* early;
-    for (let number = 1; number < batches; number += 1) yield batch(number).map(stageOf);
+    for (let number = 1; number < batches; number += 1) yield groupOf(batch(number).map(stageOf));
   }
 }
 
@@ -75,6 +80,14 @@ export function groupsIn(
  * @internal
  */
 export function groupsOf(events: readonly AdminEvent[]): readonly Group[] {
+  return cut(events).map(groupOf);
+}
+
+function groupOf(stages: readonly Stage[]): Group {
+  return { events: stages.map(({ event }) => event), acting: stages.filter(isActing) };
+}
+
+function cut(events: readonly AdminEvent[]): readonly (readonly Stage[])[] {
   const groups: Stage[][] = [[]];
   let isComplete = false;
   // The aspects of what the group deletes.
@@ -95,7 +108,7 @@ export function groupsOf(events: readonly AdminEvent[]): readonly Group[] {
 }
 
 function stageOf(event: AdminEvent): Stage {
-  const [effect] = effectsOf([event]);
+  const effect = effectBehind(event);
   return effect === undefined ? { event } : { event, effect };
 }
 
@@ -111,20 +124,17 @@ function inOrder(stages: readonly Stage[]): readonly Stage[] {
 
 /** Whether an effect settles before what follows it: every creation, but that of a listener. @internal */
 export function settlesFirst(effect: Effect): boolean {
-  const row = rowOf(effect);
-  return row !== 'irreversible' && row.settlesFirst === true;
+  return rowOf(effect).settlesFirst === true;
 }
 
 /** Why the host must not be asked for an effect now; `undefined` if it may be. @internal */
 export function obstacleTo(effect: Effect, snapshot: Snapshot): string | undefined {
-  const row = rowOf(effect);
-  return row === 'irreversible' ? undefined : row.obstacle?.(snapshot, effect);
+  return rowOf(effect).obstacle?.(snapshot, effect);
 }
 
 /** Whether an effect deletes its resource. @internal */
 export function deletes(effect: Effect): boolean {
-  const row = rowOf(effect);
-  return row !== 'irreversible' && row.deletes === true;
+  return rowOf(effect).deletes === true;
 }
 
 /**
@@ -145,24 +155,19 @@ export function groupsTakingBack(
   return decision.outcome === 'accepted' ? groupsOf(decision.events) : [];
 }
 
-/** The events of stages. @internal */
-export function eventsOf(stages: Group): readonly AdminEvent[] {
-  return stages.map(({ event }) => event);
-}
-
-/** Whether a stage has an effect. @internal */
-export function isActing(stage: Stage): stage is ActingStage {
+/** Whether a stage has an effect. */
+function isActing(stage: Stage): stage is ActingStage {
   return stage.effect !== undefined;
 }
 
 /** Whether a group has an effect that cannot be undone. @internal */
-export function hasIrreversible(group: Group): boolean {
-  return group.some((stage) => isActing(stage) && isIrreversible(stage.effect));
+export function hasIrreversible({ acting }: Group): boolean {
+  return acting.some(({ effect }) => isIrreversible(effect));
 }
 
 /** Whether an effect cannot be undone, such as closing sessions or flushing the logs. @internal */
 export function isIrreversible(effect: Effect): boolean {
-  return rowOf(effect) === 'irreversible';
+  return rowOf(effect) === irreversible;
 }
 
 /**
@@ -172,9 +177,9 @@ export function isIrreversible(effect: Effect): boolean {
  * @internal
  */
 export function inverseOf(effect: Effect): Effect | undefined {
-  const row = rowOf(effect);
-  if (row === 'irreversible') throw new TypeError(`The effect "${effect.type}" cannot be undone`);
-  return row.undo(effect);
+  const { undo } = rowOf(effect);
+  if (undo === undefined) throw new TypeError(`The effect "${effect.type}" cannot be undone`);
+  return undo(effect);
 }
 
 /** Whether the undo of an effect makes a resource list another one. @internal */
@@ -193,8 +198,8 @@ export function undoLists(effect: Effect, link: string): boolean {
  * @internal
  */
 export function aspectOf(effect: Effect): unknown {
-  const row = rowOf(effect);
-  return row === 'irreversible' ? effect : aspectKey(linkKey(effect.resource), row.aspect);
+  const { aspect } = rowOf(effect);
+  return aspect === undefined ? effect : aspectKey(linkKey(effect.resource), aspect);
 }
 
 /** The key of an aspect of a resource, from the key of its link. @internal */
@@ -210,7 +215,11 @@ interface Reversible {
   readonly undo: (effect: Effect) => Effect | undefined;
 }
 
+/** The row of an irreversible effect: there is nothing to say about its undo. */
+const irreversible: Partial<Reversible> = {};
+
 /** The row of a type takes effects of that type. The compiler cannot infer this from the index. */
-function rowOf(effect: Effect): 'irreversible' | Reversible {
-  return effectTable[effect.type] as 'irreversible' | Reversible;
+function rowOf(effect: Effect): Partial<Reversible> {
+  const row = effectTable[effect.type];
+  return row === 'irreversible' ? irreversible : (row as Reversible);
 }

@@ -57,12 +57,7 @@ export interface Trace {
   /** Links of the resources, once the command was decided: those of the last decision. */
   resources?: readonly string[];
   /** The command, once the gateway is asked. */
-  begun?: {
-    readonly command: Command;
-    readonly decision: Acceptance;
-    /** The events of the decision, and that of its closing, with the number of all if it is known. */
-    readonly events: readonly AdminEvent[];
-  };
+  begun?: { readonly command: Command; readonly decision: Acceptance };
   /** The outcome of a command that was answered as unknown, once the outcome is known. */
   late?: Execution;
   /** Called when `late` is there. */

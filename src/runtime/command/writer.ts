@@ -5,7 +5,6 @@
  */
 import { decidedOn, isTrusted, refused, type Context } from '../../core/decision.ts';
 import {
-  closings,
   effectsOf,
   evolve,
   foldHostReports,
@@ -404,10 +403,8 @@ export class Writer {
     const work = async (): Promise<void> => {
       try {
         if (!isTrusted(decision)) this.#assertFolds(decision);
-        trace.begun = { command, decision, events: eventsOf(decision, this.#snapshot) };
-        const execution = await this.#perform(flight, () =>
-          request.perform === undefined ? perform(decision, flight) : request.perform(flight),
-        );
+        trace.begun = { command, decision };
+        const execution = await this.#perform(flight, decision, request);
         span?.ended(execution);
         if (flight.isUnknown) {
           trace.late = execution;
@@ -431,9 +428,10 @@ export class Writer {
     this.#turns.hold(flight, work);
   };
 
-  async #perform(flight: Flight, work: () => Promise<Performed>): Promise<Execution> {
+  async #perform(flight: Flight, decision: Acceptance, request: CommandRequest): Promise<Execution> {
     try {
-      return this.#executionOf(await work(), flight.closed);
+      const performed = await (request.perform?.(flight) ?? perform(decision, flight));
+      return this.#executionOf(performed, flight.closed);
     } catch (error) {
       if (!(error instanceof NotJournaled)) throw error;
       this.#foldCrossing(flight.id);
@@ -466,14 +464,6 @@ function leftoverOf(open: OpenCommand): Leftover {
 /** The effects of the part in flight. A part that has settled stays. */
 function effectsInFlight({ intent: { part, events }, settled }: OpenCommand): readonly Effect[] {
   return settled === part ? effectsOf(events) : [];
-}
-
-/** The events of a decision, and that of its closing, with the number of all if it is known. */
-function eventsOf({ events, closing }: Acceptance, decided: Snapshot): readonly AdminEvent[] {
-  if (closing === undefined) return events;
-  const { headOf, extentOf } = closings[closing.what];
-  const { count } = extentOf(closing, decided);
-  return [...events, { ...headOf(closing), ...(count !== undefined && { count }) }];
 }
 
 /**

@@ -9,6 +9,7 @@ import * as z from 'zod/mini';
 
 import type { EventBase } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
+import { oncePer } from '../../core/once-per.ts';
 import { hasSecret } from '../../core/secret.ts';
 import type { Operation } from '../../json/patch.ts';
 import { parsePointer } from '../../json/pointer.ts';
@@ -253,15 +254,7 @@ function lengthOf(entry: Entry | undefined): number {
 }
 
 /** The lengths of events: each part of a command makes an entry with the events of the parts before it. */
-const lengths = new WeakMap<EntryEvent, number>();
-
-function lengthOfEvent(event: EntryEvent): number {
-  const known = lengths.get(event);
-  if (known !== undefined) return known;
-  const length = sizeOf(event as unknown as Json, Infinity) + 1;
-  lengths.set(event, length);
-  return length;
-}
+const lengthOfEvent = oncePer((event: EntryEvent) => sizeOf(event as unknown as Json, Infinity) + 1);
 
 /** The events that change nothing: a renewed hash of the same password, and a command that has failed. */
 const changesNothing: ReadonlySet<string> = new Set<AdminEvent['type']>(['user.rehashed', 'command.failed']);

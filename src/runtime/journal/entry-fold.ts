@@ -3,7 +3,7 @@
  */
 import { pruned, verbOf } from '../../core/change.ts';
 import { isWantedPart } from '../../core/field.ts';
-import { isArray, type Json, type JsonObject } from '../../json/value.ts';
+import { isArray, pick, type Json, type JsonObject } from '../../json/value.ts';
 import type { EntryEvent } from '../../resources/history.ts';
 import { fieldsOf, namedResources, type AdminEvent } from '../../resources/index.ts';
 import type { NamedResources } from '../../resources/shared/kind.ts';
@@ -53,8 +53,7 @@ const leftOut: ReadonlySet<string> = new Set(
  * @internal
  */
 export function entryEventOf(event: AdminEvent): EntryEvent {
-  const members = Object.entries(event).filter(([name]) => !leftOut.has(name));
-  const own = Object.fromEntries(members) as unknown as EntryEvent;
+  const own = pick(event as unknown as JsonObject, (name) => !leftOut.has(name)) as unknown as EntryEvent;
   if ('sessions' in event) return { ...own, count: event.sessions.length };
   if ('connections' in event) return { ...own, count: event.connections.length };
   const { from, to } = own;

@@ -8,7 +8,7 @@
  */
 import * as z from 'zod/mini';
 
-import { deepFreeze, isObject, type Json } from '../../json/value.ts';
+import { asObject, deepFreeze, isObject, type Json } from '../../json/value.ts';
 import type { StoredHistory } from '../../ports/port.ts';
 import { linkKey } from '../../core/link.ts';
 import type { EntryEvent } from '../../resources/history.ts';
@@ -258,7 +258,7 @@ function processOf({
 
 function parseState(state: Json | undefined): State {
   if (state === undefined) throw unreadable('records without a state before them');
-  const { format } = membersOf(state);
+  const { format } = asObject(state);
   const what = `a state of format ${JSON.stringify(format)}`;
   if (isEarlier(format, presentFormat)) throw outdated(`The store contains ${what}`);
   if (format !== presentFormat) throw unreadable(what);
@@ -268,17 +268,13 @@ function parseState(state: Json | undefined): State {
 }
 
 function parseRecord(record: Json): JournalRecord {
-  const { type = null } = membersOf(record);
+  const { type = null } = asObject(record);
   if (typeof type !== 'string' || !Object.hasOwn(recordShapes, type))
     throw unreadable(`a record of the unknown type ${JSON.stringify(type)}`);
-  if (hasEarlierForm(membersOf(record))) throw outdated(`The store contains a record of type "${type}"`);
+  if (hasEarlierForm(asObject(record))) throw outdated(`The store contains a record of type "${type}"`);
   if (!recordShapes[type as JournalRecord['type']].safeParse(record).success)
     throw unreadable(`a record of type "${type}" in which a member is missing, unknown or of the wrong type`);
   return record as unknown as JournalRecord;
-}
-
-function membersOf(value: Json): Readonly<Record<string, Json | undefined>> {
-  return isObject(value) ? value : {};
 }
 
 function takeRecord(loaded: JournalState, record: JournalRecord): void {

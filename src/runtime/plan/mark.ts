@@ -12,7 +12,7 @@ import { canonicalText, sha256 } from '../../core/digest.ts';
 import type { EventsAndEffects } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
 import { isTextList } from '../../core/reference.ts';
-import { isObject, type Json, type JsonObject } from '../../json/value.ts';
+import { isObject, pick, type Json, type JsonObject } from '../../json/value.ts';
 import { closings, fieldsOf, type AdminEvent, type Effect } from '../../resources/index.ts';
 import { maskSecrets } from '../../core/secret.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
@@ -213,11 +213,10 @@ const unbound: ReadonlySet<string> = new Set([
  */
 function shown(event: AdminEvent): JsonObject {
   const { from, to, ...head } = event as unknown as JsonObject;
-  const members = Object.entries(head).filter(([name]) => !unbound.has(name));
   const fields = fieldsOf(event);
   const change = { link: event.resource, ...bound('from', from, to), ...bound('to', to, from) };
   return {
-    ...Object.fromEntries(members),
+    ...pick(head, (name) => !unbound.has(name)),
     change: fields === undefined ? change : { ...pruned(fields, change) },
   };
 }

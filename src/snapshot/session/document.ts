@@ -1,7 +1,7 @@
 /**
  * Sessions in a gateway document: loaded into a session table, and saved again.
  */
-import { type Json, isObject, type JsonObject } from '../../json/value.ts';
+import { asObject, type Json, type JsonObject } from '../../json/value.ts';
 import { Batch } from '../../core/batch.ts';
 import { parseLink } from '../../core/link.ts';
 import { nameKey } from '../../core/name.ts';
@@ -122,7 +122,7 @@ function readSession(
   seen: Set<Json>,
 ): { readonly entry: SessionDocument } | { readonly faults: readonly Fault[] } {
   const parsed = shape.parseShape(entryShape, entry, path);
-  const written = isObject(entry) ? entry : {};
+  const written = asObject(entry);
   const faults = [
     ...reservedFaults(entry, path),
     ...(parsed.ok ? [] : parsed.faults),
@@ -149,7 +149,7 @@ function referenceFaults(
     ...(Array.isArray(connections) ? (connections as readonly Json[]) : []).flatMap(
       (connection, position) => {
         const place = [...path, 'connections', position];
-        const { id: inner = null, server, service: named } = isObject(connection) ? connection : {};
+        const { id: inner = null, server, service: named } = asObject(connection);
         const again = inner !== null && known.has(inner);
         known.add(inner);
         const links = [

@@ -3,7 +3,6 @@
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { problemTable, type ProblemCode, type Telemetry } from 'gateway-admin-core';
-import { hold } from 'gateway-admin-core/testing';
 
 import { planted } from '../support/planted.ts';
 import { appliedTo, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
@@ -94,15 +93,6 @@ describe('a plan', () => {
     expect((body as Plan).patch).toEqual([{ op: 'replace', path: '/max_connection', value: 7 }]);
   });
 
-  it('gives the refusal of the command', async () => {
-    expect((await transport.send('PUT', '/service/nothing/stop?dry_run=true')).status).toBe(404);
-    const stale = { headers: { 'if-match': '"x"' } };
-    expect((await transport.send('PUT', '/service/My-Service/stop?dry_run=true', stale)).status).toBe(412);
-    const headers = { 'content-type': 'application/json' };
-    const existing = { headers, body: '{"name":"ADA","password":"x"}' };
-    expect((await transport.send('PUT', '/users?dry_run=true', existing)).status).toBe(409);
-  });
-
   it.each(['', 'yes', '1', 'TRUE', 'true&dry_run=true'])('refuses dry_run=%s', async (value) => {
     const { snapshot } = running.admin;
     const { status, body } = await transport.send('PUT', `/service/My-Service/stop?dry_run=${value}`);
@@ -188,19 +178,6 @@ describe('the outcome of a command', () => {
     expectProblem(answer, 'internal');
     expect(answer.text).not.toContain('planted');
     expect(errors).toEqual([failure]);
-  });
-
-  it('a flush has the time at which the host resolved apply', async () => {
-    const held = hold();
-    const { send, clock } = await open({ gateway: sampleGateway().will(held.apply) });
-    const answer = send('POST', '/gateway/logs/flush');
-    await held.begun;
-    await clock.advance(5000);
-    held.done();
-    expect((await answer).status).toBe(204);
-    expect((await send('GET', '/gateway/logs?fields=last_flushed')).body).toEqual({
-      last_flushed: 'Sat, 10 Sep 2016 03:00:05 +0300',
-    });
   });
 
   it('figures of telemetry replace the stored figures, if telemetry has them', async () => {

@@ -2,14 +2,7 @@
  * What a command is answered: the plan of a dry run, and what became of the command.
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  EffectRefusedError,
-  problemTable,
-  stopService,
-  type ProblemCode,
-  type Telemetry,
-} from 'gateway-admin-core';
-import { hold } from 'gateway-admin-core/testing';
+import { problemTable, type ProblemCode, type Telemetry } from 'gateway-admin-core';
 
 import { planted } from '../support/planted.ts';
 import { appliedTo, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
@@ -80,21 +73,6 @@ describe('a plan', () => {
     },
   );
 
-  it.each([
-    ['DELETE', '/sessions/9', { sessions: 1, connections: 2 }, { sessions: 0 }],
-    ['DELETE', '/services/My-Service/sessions', { sessions: 2, connections: 3 }, { sessions: 0 }],
-    ['DELETE', '/servers/db-serv-1/connections', { sessions: 0, connections: 2 }, { sessions: 2 }],
-    ['PUT', '/service/My-Service/stop', { sessions: 0, connections: 0 }, { sessions: 2 }],
-    ['PUT', '/monitor/Main-Monitor/stop', { sessions: 0, connections: 0 }, { sessions: 0 }],
-    ['POST', '/gateway/logs/flush', { sessions: 0, connections: 0 }, { sessions: 0 }],
-  ])(
-    'counts the sessions and connections that %s %s would close, and the sessions that would stay',
-    async (method, target, closes, stays) => {
-      const plan = await planOf(method, target);
-      expect([plan.closes, plan.stays]).toEqual([closes, stays]);
-    },
-  );
-
   it('says that nothing would change', async () => {
     const plan = await planOf('PUT', '/service/My-Service/start');
     expect(plan).toMatchObject({ outcome: 'unchanged', events: [], effects: [] });
@@ -113,15 +91,6 @@ describe('a plan', () => {
       ]),
     });
     expect((body as Plan).patch).toEqual([{ op: 'replace', path: '/max_connection', value: 7 }]);
-  });
-
-  it('gives the refusal of the command', async () => {
-    expect((await transport.send('PUT', '/service/nothing/stop?dry_run=true')).status).toBe(404);
-    const stale = { headers: { 'if-match': '"x"' } };
-    expect((await transport.send('PUT', '/service/My-Service/stop?dry_run=true', stale)).status).toBe(412);
-    const headers = { 'content-type': 'application/json' };
-    const existing = { headers, body: '{"name":"ADA","password":"x"}' };
-    expect((await transport.send('PUT', '/users?dry_run=true', existing)).status).toBe(409);
   });
 
   it.each(['', 'yes', '1', 'TRUE', 'true&dry_run=true'])('refuses dry_run=%s', async (value) => {
@@ -176,85 +145,6 @@ describe('the outcome of a command', () => {
     return { ...running, send };
   }
 
-  it('a refusal of the host is 409 with its reason', async () => {
-    const { send, admin } = await open({
-      gateway: sampleGateway().will(new EffectRefusedError('The port is in use.')),
-    });
-    const { snapshot } = admin;
-    const answer = await send('PUT', stop);
-    expectProblem(answer, 'effect-refused');
-    expect(answer.text).toContain('The port is in use.');
-    expect(admin.snapshot).toBe(snapshot);
-  });
-
-  it('an unknown outcome is 504, further commands are 409, and reading continues', async () => {
-    const held = hold();
-    const { send, clock } = await open({
-      gateway: sampleGateway().will(held.apply).willSee('not-in-place'),
-    });
-    const first = send('PUT', stop);
-    await held.begun;
-    await clock.advance(10_000);
-    const [unknown, waiting] = [await first, await send('PUT', stop)];
-    expectProblem(unknown, 'outcome-unknown');
-    expect(unknown.body).toMatchObject({
-      detail:
-        'The gateway did not say in time whether the change was made (command sample-1). The gateway is still being ' +
-        'asked. Read the resource again before you repeat the command. An event with this command id gives the outcome.',
-    });
-    expectProblem(waiting, 'command-in-progress');
-    expect(waiting.body).toMatchObject({
-      detail:
-        'The outcome of an earlier command (sample-1) on this resource is not known yet, so this command was refused. ' +
-        'Nothing was changed. Try again in a moment. If that does not help, check whether the gateway hangs, or abandon ' +
-        'the earlier command with DELETE /commands/sample-1.',
-    });
-    expect((await send('GET', '/services/My-Service')).body).toMatchObject({ state: 'started' });
-    held.done();
-    await clock.advance(60_000);
-    expect((await send('GET', '/services/My-Service')).body).toMatchObject({ state: 'stopped' });
-    expect((await send('PUT', stop)).status).toBe(204);
-  });
-
-  it('too many waiting commands are 503 with Retry-After', async () => {
-    const held = hold();
-    const { send } = await open({
-      gateway: sampleGateway().will(held.apply),
-      limits: { maxQueued: 1 },
-    });
-    const first = send('PUT', stop);
-    await held.begun;
-    const [waits, refused] = [send('PUT', stop), send('PUT', stop)];
-    const answer = await Promise.race([waits, refused]);
-    expectProblem(answer, 'overloaded');
-    expect(answer.headers['retry-after']).toBe('1');
-    held.done();
-    const statuses = (await Promise.all([first, waits, refused])).map(({ status }) => status);
-    expect(statuses.toSorted((a, b) => a - b)).toEqual([204, 204, 503]);
-  });
-
-  it('a command of unknown outcome is named by its 504 and by the refusals of others, which may be sent again', async () => {
-    const { send, admin } = await open({
-      gateway: sampleGateway()
-        .will(new Error('the wire broke'))
-        .otherwise({ inspect: new Error('cannot see') }),
-    });
-    const unknown = await send('PUT', stop);
-    expectProblem(unknown, 'outcome-unknown');
-    const { command } = unknown.body as { readonly command: string };
-    expect(command).toMatch(/^sample-\d+$/);
-    const refused = await send('PUT', stop);
-    expectProblem(refused, 'command-in-progress');
-    expect((refused.body as { readonly command: string }).command).toBe(command);
-    const planned = await send('PUT', `${stop}?dry_run=true`);
-    expectProblem(planned, 'command-in-progress');
-    expect(admin.plan((snapshot, context) => stopService(snapshot, 'My Service', context))).toMatchObject({
-      outcome: 'refused',
-      problem: { code: 'command-in-progress', command },
-    });
-    for (const { headers } of [unknown, refused]) expect(headers['retry-after']).toBe('1');
-  });
-
   const headers = { 'content-type': 'application/json' };
   const port = JSON.stringify([{ op: 'replace', path: '/port', value: 6432 }]);
   const limit = JSON.stringify([{ op: 'add', path: '/max_connection', value: 7 }]);
@@ -288,34 +178,6 @@ describe('the outcome of a command', () => {
     expectProblem(answer, 'internal');
     expect(answer.text).not.toContain('planted');
     expect(errors).toEqual([failure]);
-  });
-
-  // Promise: if-match
-  it('two edits with the same entity tag are one 200 and one 412', async () => {
-    const { send } = await open({});
-    const { headers: shown } = await send('GET', '/services/My-Service');
-    const edit = (value: number): Promise<Answer> =>
-      send('PATCH', '/services/My-Service', {
-        headers: { 'content-type': 'application/json', 'if-match': shown['etag'] ?? '' },
-        body: JSON.stringify([{ op: 'replace', path: '/max_connection', value }]),
-      });
-    const answers = await Promise.all([edit(1), edit(2)]);
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 412]);
-    const won = answers.find(({ status }) => status === 200);
-    expect((await send('GET', '/services/My-Service')).body).toEqual(won?.body);
-  });
-
-  it('a flush has the time at which the host resolved apply', async () => {
-    const held = hold();
-    const { send, clock } = await open({ gateway: sampleGateway().will(held.apply) });
-    const answer = send('POST', '/gateway/logs/flush');
-    await held.begun;
-    await clock.advance(5000);
-    held.done();
-    expect((await answer).status).toBe(204);
-    expect((await send('GET', '/gateway/logs?fields=last_flushed')).body).toEqual({
-      last_flushed: 'Sat, 10 Sep 2016 03:00:05 +0300',
-    });
   });
 
   it('figures of telemetry replace the stored figures, if telemetry has them', async () => {

@@ -1,13 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  createSecretSealer,
-  EffectRefusedError,
-  type EffectOf,
-  type Plan,
-  type ProblemCode,
-} from 'gateway-admin-core';
+import { createSecretSealer, type EffectOf, type Plan, type ProblemCode } from 'gateway-admin-core';
 
-import { appliedTo, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
+import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
 import { transports, type Answer, type Transport } from '../support/transport.ts';
 import { readAudit } from '../support/audit-reader.ts';
 import { endpoints, removesConfigured, taggedBy, targetOf } from './endpoint.ts';
@@ -96,14 +90,6 @@ describe.each(creations)('POST $path', (endpoint) => {
     expect(list.at(-1)?.name).toBe(definition.name);
   });
 
-  it('compares If-Match with the entity tag of the list, which changes', async () => {
-    const tag = await tagOf(path);
-    expect((await post(path, definition, { 'if-match': tag })).status).toBe(201);
-    const other = { ...definition, name: 'Another', listeners: undefined };
-    expect(codeOf(await post(path, other, { 'if-match': tag }))).toEqual([412, 'precondition-failed']);
-    expect((await post(path, other, { 'if-match': await tagOf(path) })).status).toBe(201);
-  });
-
   // Promise: create-again
   it('answers 200 and changes nothing if an equal resource is there', async () => {
     const created = await post(path, definition);
@@ -152,22 +138,6 @@ describe('a creation that starts what it has made', () => {
     const definition = { ...withSecrets.find(([target]) => target === path)?.[1], state: 'stopped' };
     expect((await post(path, definition)).body).toMatchObject({ state: 'stopped' });
     expect(running.gateway.applied).toHaveLength(1);
-  });
-
-  // Promise: create-and-start
-  it('leaves nothing behind if the gateway refuses the start', async () => {
-    await transport.close();
-    const gateway = sampleGateway().will('done', new EffectRefusedError('The port is in use.'));
-    await open({ gateway });
-    const answer = await post('/services', { name: 'New', router: 'cli' });
-    expect(codeOf(answer)).toEqual([409, 'effect-refused']);
-    expect((answer.body as { readonly detail: string }).detail).toContain('Nothing was changed.');
-    expect((await send('GET', '/services/New')).status).toBe(404);
-    expect(appliedTo(gateway)).toEqual([
-      'service.create /services/New',
-      'service.start /services/New',
-      'service.delete /services/New',
-    ]);
   });
 });
 
@@ -250,26 +220,6 @@ describe.each(deletions)('DELETE $path', (endpoint) => {
     expect(running.gateway.applied.map(({ type }) => type)).toEqual([
       `${/(\w+)s$/.exec(list)?.[1] ?? ''}.delete`,
     ]);
-  });
-
-  it('compares If-Match with the entity tag of the resource', async () => {
-    const before = await tagOf(target);
-    await post(list, creation?.body?.json);
-    // A listener has the tag of its list, and no older one.
-    const listed = await tagOf(list);
-    const other = listed === (await tagOf(target)) ? before : listed;
-    expect((await send('DELETE', target, undefined, { 'if-match': other })).status).toBe(412);
-    const tag = await tagOf(target);
-    expect((await send('DELETE', target, undefined, { 'if-match': tag })).status).toBe(204);
-  });
-
-  it('is undone by the history, with everything that the resource had', async () => {
-    const before = await send('GET', target);
-    await send('DELETE', target);
-    const [entry] = (await send('GET', '/history')).body as readonly { readonly id: string }[];
-    expect((await send('PUT', `/history/${entry?.id ?? ''}/undo`)).status).toBe(204);
-    // The deadline of a drain in the sample has passed.
-    expect(withoutDeadline((await send('GET', target)).body)).toEqual(withoutDeadline(before.body));
   });
 
   it('frees the name for another definition', async () => {
@@ -364,51 +314,3 @@ describe('the filters of a service', () => {
     expect(await tagOf('/filters/Spare')).toBe(spare);
   });
 });
-
-describe('a sequence', () => {
-  const server = { name: 'db-9', address: '10.0.0.9', port: 5432, protocol: 'pgbackend' };
-
-  it('creates a server and puts it into use, or does nothing', async () => {
-    const commands = [
-      { method: 'POST', path: '/servers', body: server },
-      {
-        method: 'PATCH',
-        path: '/services/My-Service',
-        body: [{ op: 'add', path: '/servers/-', value: '/servers/db-9' }],
-      },
-    ];
-    const bad = [commands[0], { ...commands[1], path: '/services/nothing' }];
-    expect((await post('/sequence', { commands: bad })).status).toBe(404);
-    expect((await send('GET', '/servers/db-9')).status).toBe(404);
-    expect((await post('/sequence', { commands })).status).toBe(204);
-    expect((await send('GET', '/services/My-Service?fields=servers')).body).toEqual({
-      servers: ['/servers/db-serv-1', '/servers/DB-Server-2', '/servers/db-9'],
-    });
-  });
-});
-
-it('asks the rule of the host with the key of the deleted name, before anything is looked up', async () => {
-  await transport.close();
-  const asked: unknown[] = [];
-  await open({
-    access: {
-      authorize: (_principal, { id }, parameters) => {
-        asked.push([id, parameters]);
-        return false;
-      },
-    },
-  });
-  expect((await post('/servers', { name: 'New' })).status).toBe(403);
-  expect((await send('DELETE', '/servers/Spare%20DB')).status).toBe(403);
-  expect(asked).toEqual([
-    ['servers.create', {}],
-    ['servers.delete', { name: 'spare-db' }],
-  ]);
-});
-
-function withoutDeadline(shown: unknown): unknown {
-  const leftOut = ['timeout', 'until', 'then'];
-  return JSON.parse(
-    JSON.stringify(shown, (name, value: unknown) => (leftOut.includes(name) ? undefined : value)),
-  );
-}

@@ -19,12 +19,12 @@ function sending({ admin }: ReturnType<typeof runAdmin>) {
   };
 }
 
-describe('a document of 1,500 resources', () => {
+describe('a document of 5,000 resources', () => {
   const document: GatewayDocument = {
-    servers: Array.from({ length: 1350 }, (_none, at) => ({
+    servers: Array.from({ length: 4500 }, (_none, at) => ({
       ...{ name: `db-${String(at)}`, address: '10.0.0.1', port: 5432, protocol: 'pg' },
     })),
-    services: Array.from({ length: 150 }, (_none, at) => ({
+    services: Array.from({ length: 500 }, (_none, at) => ({
       ...{ name: `S-${String(at)}`, router: 'cli', state: 'stopped' as const },
       servers: [`/servers/db-${String(at)}`],
     })),
@@ -36,29 +36,29 @@ describe('a document of 1,500 resources', () => {
     const send = sending(running);
     const { json: plan } = await send('POST', '/document?dry_run=true', document);
     expect(plan).toMatchObject({
-      ...{ outcome: 'accepted', count: { 'server.created': 1350, 'service.created': 150 } },
+      ...{ outcome: 'accepted', count: { 'server.created': 4500, 'service.created': 500 } },
       events: { length: 100 },
       effects: { length: 100 },
     });
     const { mark } = plan as { readonly mark: string };
     expect(await send('POST', `/document?mark=${mark}`, document)).toMatchObject({ status: 204 });
-    expect(appliedTo(running.gateway)).toHaveLength(1500);
+    expect(appliedTo(running.gateway)).toHaveLength(5000);
     expect(await send('POST', '/document', document)).toMatchObject({ status: 204 });
     const { json: entries } = await send('GET', '/history?fields=id,events,resources,count,undo');
     expect(entries).toMatchObject([
       {
         ...{ events: { length: 100 }, resources: { length: 100 }, undo: 'possible' },
-        count: { 'server.created': 1350, 'service.created': 150 },
+        count: { 'server.created': 4500, 'service.created': 500 },
       },
     ]);
     const [{ id }] = entries as readonly [{ readonly id: string }];
     const whole = await send('GET', `/history/${id}?fields=events,count`);
-    expect(whole.json).toMatchObject({ events: { length: 1500 } });
+    expect(whole.json).toMatchObject({ events: { length: 5000 } });
     expect(Object.keys(whole.json as object)).toEqual(['events']);
-    const part = await send('GET', `/history/${id}?range=1498-9999&fields=resources,count`);
+    const part = await send('GET', `/history/${id}?range=4998-9999&fields=resources,count`);
     expect(part.json).toEqual({
-      resources: ['/services/S-148', '/services/S-149'],
-      count: { 'server.created': 1350, 'service.created': 150 },
+      resources: ['/services/S-498', '/services/S-499'],
+      count: { 'server.created': 4500, 'service.created': 500 },
     });
     expect(await send('PUT', `/history/${id}/undo`)).toMatchObject({ status: 204 });
     const { services, servers, filters } = running.admin.snapshot;

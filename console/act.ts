@@ -13,7 +13,7 @@ import type {
 } from 'gateway-admin-core/client';
 
 import type { CommandMethod } from './connection.ts';
-import { definitionOf, numberOf, textsOf, type Typed } from './form.ts';
+import { definitionOf, linksIn, numberOf, textsOf, type Typed } from './form.ts';
 import { isUpAt } from './health.ts';
 import { nameAt } from './name.ts';
 import { rowsOf, type Collection, type Model, type Row } from './model.ts';
@@ -267,6 +267,13 @@ export function copying(table: readonly Field[], { collection, name }: Subject, 
   };
 }
 
+/** The lists in which a new resource of a collection can stand at once. */
+type List = keyof typeof text.in;
+const listing: Readonly<Record<string, readonly List[] | undefined>> = {
+  servers: ['services', 'monitors'],
+  filters: ['services'],
+};
+
 /** The act that creates a resource of a collection, or a listener of a service. */
 export function creating(table: readonly Field[], collection: string, service?: string): Act {
   const fields = table
@@ -274,7 +281,7 @@ export function creating(table: readonly Field[], collection: string, service?: 
     .toSorted(
       (one, other) => Number(other.inDefinition === 'required') - Number(one.inDefinition === 'required'),
     );
-  return {
+  const act = {
     id: service === undefined ? (`${collection}.create` as CommandId) : 'services.createListener',
     title: text.add(collection, service),
     subject: service ?? collection,
@@ -283,6 +290,31 @@ export function creating(table: readonly Field[], collection: string, service?: 
     titleWith: ({ name = '' }) => text.addNamed(collection, name, service),
     withInputs: (typed) => [...(service === undefined ? [] : [service]), definitionOf(fields, typed)],
     ...(service === undefined ? {} : { resource: linkTo('services', service) }),
+  } satisfies Act;
+  const lists = service === undefined ? listing[collection] : undefined;
+  return lists === undefined ? act : creatingIn(act, collection, lists);
+}
+
+/** The act that creates a resource and adds it to the lists that the person chooses, as one change. */
+function creatingIn(act: Act, collection: string, lists: readonly List[]): Act {
+  return {
+    ...act,
+    id: 'sequence.send',
+    row: act.id,
+    inputs: [
+      ...(act.inputs ?? []),
+      ...lists.map((list): Input => ({ name: list, label: text.in[list], type: 'links' })),
+    ],
+    withInputs(typed) {
+      const value = linkTo(collection, typed['name']?.trim() ?? '');
+      const commands = [
+        { method: 'POST', path: `/${collection}`, body: act.withInputs?.(typed)[0] },
+        ...lists
+          .flatMap((list) => linksIn(list, typed[list] ?? ''))
+          .map((path) => ({ method: 'PATCH', path, body: [{ op: 'add', path: `/${collection}/-`, value }] })),
+      ];
+      return [{ commands }];
+    },
   };
 }
 

@@ -57,6 +57,7 @@ function OpenDialog({ act, client, close }: Props) {
   const scope = scopeOf(useStore(page.model, 'lists'), act);
   const chosen = { ...act, given, title };
   const [phase, setPhase, planAgain] = usePlan(client, chosen, typed);
+  const { acts: meant } = useMeanings();
   const faults = phase.name === 'refused' ? faultsByField(phase.problem.errors ?? [], []) : {};
 
   useEffect(() => {
@@ -82,7 +83,7 @@ function OpenDialog({ act, client, close }: Props) {
       <h2 id="dialog-title">
         {title} <span class="scope">{scope.where}</span>
       </h2>
-      <p class="soft">{useMeanings().acts[act.id]}</p>
+      <p class="soft">{meant[act.row ?? act.id] ?? meant[act.id]}</p>
       {act.inputs?.map((input) => (
         <InputField
           key={input.name}

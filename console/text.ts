@@ -196,6 +196,7 @@ export const text = {
   one,
   add: (collection: string, service?: string) =>
     service === undefined ? `Add a ${one(collection)}` : `Add a listener to ${service}`,
+  in: { services: 'In the services', monitors: 'In the monitors' },
   addLike: (collection: string, name: string) => `Add a ${one(collection)} like ${name}`,
   document: {
     apply: 'Compare with a document, and apply it',

@@ -41,6 +41,8 @@ export interface PatchRules {
   readonly names: string;
   /** The fields of the representation that a patch cannot change. A `test` may read them. */
   readonly readOnly: readonly string[];
+  /** The lists of things that commands of their own create and delete, such as `listeners`. */
+  readonly apart: readonly string[];
   /** The modifiable field with this name or alias, which is the first token of a pointer. */
   field(this: void, token: string): PatchField | undefined;
   /** Whether the entry with this name is secret, in a map that can have secret entries. */
@@ -179,7 +181,7 @@ function placeRefusal(
   tokens: readonly string[],
   field: PatchField | undefined,
 ): Refusal | undefined {
-  const { names, readOnly } = rules;
+  const { names, readOnly, apart } = rules;
   const reserved = reservedToken(tokens);
   if (reserved !== undefined) return ['reserved-key', `"${reserved}" is not allowed as a key`];
   const [token] = tokens;
@@ -191,6 +193,10 @@ function placeRefusal(
   if (field !== undefined) {
     if (!isSecretPlace(rules, tokens, field)) return undefined;
     return secretRefusal(operation.op, secretOf(field, tokens, operation.value));
+  }
+  if (apart.includes(token)) {
+    const way = `POST …/${token} creates one, DELETE …/${token}/NAME deletes one`;
+    return ['field-unknown', `cannot be patched: ${way}; modifiable fields: ${names}`];
   }
   if (!readOnly.includes(token))
     return ['field-unknown', `names no field of this resource; modifiable fields: ${names}`];

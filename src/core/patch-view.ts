@@ -77,6 +77,9 @@ export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<
     readOnly: fields.all
       .filter((field) => isShown(field) && (field.setting === undefined || fixed.has(field.patchName)))
       .map(({ name }) => name),
+    apart: fields.all
+      .filter(({ shown, entries }) => shown === false && entries !== undefined)
+      .map(({ name }) => name),
     field: (token: string) => byToken.get(token),
     isSecretEntry: () => false,
     fixed,

@@ -102,7 +102,7 @@ describe('an operator with the page alone', () => {
     expect(await countServed(await connect('Reports', 1))).toBe(1);
   });
 
-  itInBrowser('adds a server to a service, and takes it away again', async (page) => {
+  itInBrowser('adds a server to a service as one change, and takes it away again', async (page) => {
     await page.goto(`${gateway.admin}/console`);
     const db1 = (await gateway.get('/servers/db-1')) as { readonly port: number };
     await button(page, 'Add a server').click();
@@ -111,11 +111,15 @@ describe('an operator with the page alone', () => {
     await field('address').fill('127.0.0.1');
     await field('port').fill(String(db1.port));
     await field('protocol').fill('postgresql');
+    await dialog(page).getByRole('group', { name: 'In the services' }).getByLabel('Reports').check();
     await planned(page);
     await confirm(page, 'Add server db-3');
+    expect(await gateway.get('/services/Reports')).toMatchObject({
+      servers: expect.arrayContaining(['/servers/db-3']),
+    });
     await button(page, 'db-3').first().click();
-    await ask(page, 'Delete db-3');
-    await confirm(page, 'Delete db-3');
+    await ask(page, 'Take out of all lists and delete db-3');
+    await confirm(page, 'Take out of all lists and delete db-3');
     await page.getByRole('row').filter({ hasText: 'db-3' }).waitFor({ state: 'detached' });
   });
 });

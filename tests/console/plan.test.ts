@@ -11,6 +11,7 @@ import {
   type Fault,
   linkTo,
   type Plan,
+  toDocument,
 } from 'gateway-admin-core';
 import { createClient, sendTo, type SessionSearch } from 'gateway-admin-core/client';
 import { applyPatch, type Json } from 'gateway-admin-core/json';
@@ -73,7 +74,13 @@ describe('an act on a resource', () => {
     const planned = (await plannedActs(runAdmin().admin)).map(({ act }) => act.id);
     const created = ['services', 'servers', 'monitors', 'filters', 'users'].map((each) => `${each}.create`);
     const patches = ['services', 'servers', 'monitors', 'filters', 'users'].map((each) => `${each}.patch`);
-    const others = ['users.delete', 'sessions.closeMany', 'commands.abandon', 'fleet.forget'];
+    const others = [
+      'users.delete',
+      'sessions.closeMany',
+      'commands.abandon',
+      'fleet.forget',
+      'document.adopt',
+    ];
     const ways = ['history.undo', 'history.restore', 'services.createListener', 'services.deleteListener'];
     expect(new Set(Object.keys(acts))).toEqual(
       new Set([...planned, ...created, ...patches, ...others, ...ways, 'fleet.retry']),
@@ -223,7 +230,10 @@ const definitions: Readonly<Record<string, { readonly required: Typed; readonly 
   },
   servers: {
     required: { name: 'New', address: '/run/x.sock', protocol: 'pg' },
-    optional: { port: '5432', parameters: 'weight = 2\nzone = a' },
+    optional: {
+      ...{ port: '5432', parameters: 'weight = 2\nzone = a' },
+      ...{ services: '/services/My-Service', monitors: '' },
+    },
   },
   monitors: {
     required: { name: 'New', module: 'pgmon' },
@@ -238,7 +248,10 @@ const definitions: Readonly<Record<string, { readonly required: Typed; readonly 
       ...{ servers: 'db-serv-1, db-serv-3', parameters: 'lag = 5' },
     },
   },
-  filters: { required: { name: 'New', module: 'tee' }, optional: { parameters: 'match = drop' } },
+  filters: {
+    required: { name: 'New', module: 'tee' },
+    optional: { parameters: 'match = drop', services: '/services/My-Service' },
+  },
   listeners: {
     required: { name: 'New', protocol: 'pg', address: '::' },
     optional: {
@@ -266,7 +279,10 @@ describe('a new resource', () => {
     for (const typed of [least, { ...required, ...optional }]) {
       const { admin } = runAdmin({ sealer });
       expect(act.titleWith?.(typed)).toContain(required['name']);
-      expect(await perform(admin, act, typed)).toMatchObject({ name: required['name'] });
+      await perform(admin, act, typed);
+      const document = JSON.stringify(toDocument(admin.snapshot));
+      expect(document).toContain(`"name":${JSON.stringify(required['name'])}`);
+      if (typed['services'] !== undefined) expect(document).toContain(`"/${collection}/New"`);
     }
   });
 

@@ -1,6 +1,7 @@
 /**
  * The figures of the page against those of the interface.
  */
+import { linkTo } from 'gateway-admin-core';
 import type { ResultOf } from 'gateway-admin-core/client';
 import type { Answer, Client } from 'gateway-admin-core/client';
 
@@ -132,12 +133,15 @@ async function sessionBreaches({ sessions }: Figures, { view, search }: Place, c
   const answer = await client.sessions.list(search);
   if (!answer.ok) return [];
   const { elements, total } = answer.value;
+  const services = elementsOf(await client.services.list());
+  const nameOf = (link: string): string | undefined =>
+    services.find(({ name }) => linkTo('services', name) === link)?.name;
   const shown = text.sessions.total(total);
   if (!sessions.total.startsWith(shown)) return [`The list says “${sessions.total}”; GET has “${shown}”`];
   return sessions.rows.flatMap(([, id, user, service, , , idle]) => {
     const row = elements.find((each) => String(each.id) === id);
     if (row === undefined) return [`Session ${id ?? ''} is shown, and GET has none`];
-    const wanted = [row.user, nameInLinkOf(row.service), spanText(Math.floor(row.idle))];
+    const wanted = [row.user, nameOf(row.service), spanText(Math.floor(row.idle))];
     const is = [user, service, idle];
     return JSON.stringify(is) === JSON.stringify(wanted)
       ? []

@@ -74,13 +74,19 @@ const about =
   (event: AdminEvent, name = '') =>
     types.some((type) => event.type === type || event.type.startsWith(`${type}.`)) && isNamed(event, name);
 
+/** A resource comes or goes, and the lists of others are changed with it. */
+const inLists =
+  (...types: readonly string[]) =>
+  (event: AdminEvent, name = '') =>
+    about(...types)(event, name) || event.type === 'service.updated' || event.type === 'monitor.updated';
+
 const closes = ({ type }: AdminEvent): boolean => type === 'sessions.closed' || type === 'connections.closed';
 
 /** The first row whose words fit counts. */
 const rows: readonly Row[] = [
   [/^Make .+ read-only$|^Allow changes of /s, ({ type }) => type === 'interface.updated'],
   [/^Flush the logs$/, ({ type }) => type === 'logs.flushed'],
-  [/^Restore the configuration of /, () => true],
+  [/^Restore the configuration of |^Compare with a document/, () => true],
   [/^Abandon /, () => false],
   [/^Change the password of (.+)$/s, about('user')],
   [/^Delete user (.+)$/s, about('user.deleted')],
@@ -100,9 +106,10 @@ const rows: readonly Row[] = [
       isSameName(partOf(event.resource, 4), listener),
   ],
   [/^Add service (.*)$/s, about('service.created', 'service.started')],
-  [/^Add server (.*)$/s, about('server.created')],
+  [/^Add server (.*)$/s, inLists('server.created')],
   [/^Add monitor (.*)$/s, about('monitor.created', 'monitor.started')],
-  [/^Add filter (.*)$/s, about('filter.created')],
+  [/^Add filter (.*)$/s, inLists('filter.created')],
+  [/^Take out of all lists and delete (.+)$/s, inLists('server.deleted', 'filter.deleted')],
   [/^Close session (\d+) of /, (event, id = '') => event.type === 'sessions.closed' && isNamed(event, id)],
   [/^Close [\d,]+ sessions?$/, closes],
   [/^Close [\d,]+ sessions? of (.+)$/s, closes],

@@ -459,6 +459,11 @@ const wordsFor: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^Find/, ['sales', 'db', 'started', 'nothing at all', '']],
   [/^(?:name|Name)$/, ['fresh', 'fresh', 'fresh', 'Sales']],
   [/^router$/, ['readconnroute', 'readwritesplit']],
+  [/^(?:From|To)$/, ['2016-08-29T11:00', '2100-01-01T00:00', '']],
+  [
+    /^Document$/,
+    ['{}', '{"services":[', '{"services":[{"name":"Sales","router":"readconnroute","max_connection":9}]}'],
+  ],
   [/^module$/, ['pgmon', 'qlafilter']],
   [/^protocol$/, ['pgbackend', 'pgclient']],
   [/^address$/, ['10.0.0.9', '0.0.0.0']],

@@ -1,7 +1,7 @@
 /**
  * The log-in: a form of the page, or the way to the log-in page of the host.
  */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Problem } from 'gateway-admin-core';
 
 import { usePage } from './page.ts';
@@ -47,7 +47,8 @@ function LogInForm({ problem }: Props) {
   });
   const name = useRef<HTMLInputElement>(null);
   const password = useRef<HTMLInputElement>(null);
-  useEffect(() => name.current?.focus(), []);
+  // Before anybody can type: what is typed meanwhile would go on in another field.
+  useLayoutEffect(() => name.current?.focus(), []);
   async function send(event: SubmitEvent): Promise<void> {
     event.preventDefault();
     setTrying(true);

@@ -265,8 +265,11 @@ const criteria: Readonly<Record<string, (value: string) => string>> = {
  * @beta
  */
 export function searchText(search: object): string {
-  return Object.entries(search)
-    .map(([name, value]) => criteria[name]?.(String(value)) ?? `${name} ${String(value)}`)
+  const values = search as Readonly<Record<string, unknown>>;
+  // A search has the same words in whatever order its criteria come.
+  return Array.from(new Set([...Object.keys(criteria), ...Object.keys(search)]))
+    .filter((name) => values[name] !== undefined)
+    .map((name) => criteria[name]?.(String(values[name])) ?? `${name} ${String(values[name])}`)
     .join(', ');
 }
 

@@ -400,7 +400,8 @@ class Walker {
   /** Words for a field: often what the field wants. */
   #words(name: string, sense = 0.6): string {
     const { chance, pick } = this.#random;
-    if (!chance(sense))
+    // Into a field for a time, a browser lets nobody type anything else.
+    if (!isTime.test(name) && !chance(sense))
       return pick([
         '',
         ' ',
@@ -454,12 +455,14 @@ class Walker {
   }
 }
 
+const isTime = /^(?:From|To)$/;
+
 /** What a field wants, by its name. `fresh` stands for a name that nothing has. */
 const wordsFor: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^Find/, ['sales', 'db', 'started', 'nothing at all', '']],
   [/^(?:name|Name)$/, ['fresh', 'fresh', 'fresh', 'Sales']],
   [/^router$/, ['readconnroute', 'readwritesplit']],
-  [/^(?:From|To)$/, ['2016-08-29T11:00', '2100-01-01T00:00', '']],
+  [isTime, ['2016-08-29T11:00', '2100-01-01T00:00', '']],
   [
     /^Document$/,
     ['{}', '{"services":[', '{"services":[{"name":"Sales","router":"readconnroute","max_connection":9}]}'],

@@ -3,7 +3,14 @@
  */
 import { describe, expect, it } from '@jest/globals';
 
-import { sentenceOf, sentencesOf, textOf, type Tense, type Told } from '../../src/core/sentence.ts';
+import {
+  searchText,
+  sentenceOf,
+  sentencesOf,
+  textOf,
+  type Tense,
+  type Told,
+} from '../../src/core/sentence.ts';
 import { effectTable, eventTable } from '../../src/resources/index.ts';
 
 const nameOf = (link: string): string | undefined => ({ '/services/My-Sales': 'My Sales' })[link];
@@ -107,4 +114,10 @@ describe('the sentences of a command', () => {
     ]);
     expect(texts([stopped as Told])).toEqual(['Stopped My Sales']);
   });
+});
+
+it('says the same of a search in whatever order its criteria come', () => {
+  const said = 'of Sales, on db-1, idle longer than 600 s';
+  expect(searchText({ service: 'Sales', server: 'db-1', idle_over: 600 })).toBe(said);
+  expect(searchText({ idle_over: 600, server: 'db-1', service: 'Sales' })).toBe(said);
 });

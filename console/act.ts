@@ -176,7 +176,8 @@ const adopting: ActRow = {
   id: 'document.adopt',
   act: () => ({
     id: 'document.adopt',
-    title: text.document.apply,
+    title: text.document.compare,
+    titleWith: ({ document = '' }) => (document.trim() === '' ? text.document.compare : text.document.apply),
     given: [],
     inputs: [
       {

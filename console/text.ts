@@ -199,7 +199,8 @@ export const text = {
   in: { services: 'In the services', monitors: 'In the monitors' },
   addLike: (collection: string, name: string) => `Add a ${one(collection)} like ${name}`,
   document: {
-    apply: 'Compare with a document, and apply it',
+    compare: 'Compare with a document',
+    apply: 'Apply the document',
     label: 'Document',
     hint: 'In JSON, as the command line exports it. The plan says what differs; what it leaves out stays.',
   },

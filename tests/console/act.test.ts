@@ -359,7 +359,7 @@ describe('a document', () => {
   itInBrowser('is compared with the gateway, and applied', async (page) => {
     const { client, admin } = await open(page);
     await button(page, 'gw-1').click();
-    await button(page, 'Compare with a document, and apply it').click();
+    await button(page, 'Compare with a document').click();
     const field = dialog(page).getByLabel('Document');
     await field.fill('{"services":[{"name":');
     await dialog(page).locator('.bad').waitFor();
@@ -373,7 +373,7 @@ describe('a document', () => {
     await dialog(page)
       .getByText(/max_connection.*12/)
       .waitFor();
-    await confirm(page, 'Compare with a document, and apply it');
+    await confirm(page, 'Apply the document');
     expect(await client.services.get('Sales')).toMatchObject({ value: { max_connection: 12 } });
   });
 });

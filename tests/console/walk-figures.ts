@@ -51,9 +51,10 @@ async function tableBreaches(
   const monitors = elementsOf(await client.monitors.list()).map(({ name, state, module: address }) => ({
     ...{ name, state, address },
   }));
+  const nameOf = await readNames(client);
   const filters = elementsOf(await client.filters.list()).map(
     ({ name, module: address, services: links = [] }) => ({
-      ...{ name, address, links: namesOf(links) },
+      ...{ name, address, links: links.map(nameOf).join(', ') },
     }),
   );
   const lists = { services, servers, monitors, filters };
@@ -113,9 +114,10 @@ async function drawerBreaches({ drawer, connections }: Figures, { open }: Place,
     ?.get?.(...subject)
     .catch(() => undefined);
   if (answer?.ok !== true) return drawer.fault === '' ? [`The drawer shows ${open}, which is gone`] : [];
+  const nameOf = await readNames(client);
   const resource = Object.entries(answer.value).filter(([field]) => !unwatched.includes(field));
   const breaches = resource.flatMap(([field, value]) => {
-    const wanted = fieldText(field, value);
+    const wanted = fieldText(field, value, nameOf);
     const is = drawer.fields[field] ?? 'nothing at all';
     const isSame = field === 'drain' ? is.startsWith(wanted) : is === wanted;
     return isSame || isOld(is) ? [] : [`${open} ${field}: “${is}”; GET has “${wanted}”`];
@@ -133,9 +135,7 @@ async function sessionBreaches({ sessions }: Figures, { view, search }: Place, c
   const answer = await client.sessions.list(search);
   if (!answer.ok) return [];
   const { elements, total } = answer.value;
-  const services = elementsOf(await client.services.list());
-  const nameOf = (link: string): string | undefined =>
-    services.find(({ name }) => linkTo('services', name) === link)?.name;
+  const nameOf = await readNames(client);
   const shown = text.sessions.total(total);
   if (!sessions.total.startsWith(shown)) return [`The list says “${sessions.total}”; GET has “${shown}”`];
   return sessions.rows.flatMap(([, id, user, service, , , idle]) => {
@@ -153,8 +153,21 @@ function elementsOf<T>(answer: Answer<{ readonly elements: readonly T[] }>): rea
   return answer.ok ? answer.value.elements : [];
 }
 
-function namesOf(links: readonly string[] = []): string {
-  return links.map(nameInLinkOf).join(', ');
+/** The names of resources, by their links. The page shows each as it was given; of what is gone, that in the link. */
+async function readNames(client: Client): Promise<(link: string) => string> {
+  const { services, servers, monitors, filters } = client;
+  const lists = {
+    services: elementsOf(await services.list()),
+    servers: elementsOf(await servers.list()),
+    monitors: elementsOf(await monitors.list()),
+    filters: elementsOf(await filters.list()),
+  };
+  const names = new Map(
+    Object.entries(lists).flatMap(([collection, rows]) =>
+      rows.map(({ name }) => [linkTo(collection, name), name] as const),
+    ),
+  );
+  return (link) => names.get(link) ?? nameInLinkOf(link);
 }
 
 function nameInLinkOf(link: string): string {
@@ -167,10 +180,10 @@ function drainOf(drain: ResultOf<'servers.get'>['drain']): string {
   return `${state}: ${text.drain.left(sessions, connections)}`;
 }
 
-function fieldText(field: string, value: unknown): string {
+function fieldText(field: string, value: unknown, nameOf: (link: string) => string): string {
   if (field === 'drain') return drainOf(value as never);
   const isLinks = (each: unknown): boolean => typeof each === 'string' && each.startsWith('/');
   if (Array.isArray(value) && value.length > 0 && value.every(isLinks))
-    return value.map((each) => nameInLinkOf(String(each))).join(', ');
+    return value.map((each) => nameOf(String(each))).join(', ');
   return valueText(value).trim();
 }

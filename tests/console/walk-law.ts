@@ -86,7 +86,7 @@ const closes = ({ type }: AdminEvent): boolean => type === 'sessions.closed' || 
 const rows: readonly Row[] = [
   [/^Make .+ read-only$|^Allow changes of /s, ({ type }) => type === 'interface.updated'],
   [/^Flush the logs$/, ({ type }) => type === 'logs.flushed'],
-  [/^Restore the configuration of |^Compare with a document/, () => true],
+  [/^Restore the configuration of |^Apply the document$/, () => true],
   [/^Abandon /, () => false],
   [/^Change the password of (.+)$/s, about('user')],
   [/^Delete user (.+)$/s, about('user.deleted')],

@@ -315,7 +315,7 @@ class Walker {
   async #answer({ dialog, controls }: Seen): Promise<void> {
     const { chance, pick } = this.#random;
     const submit = controls.find(({ tag, type }) => tag === 'button' && type === 'submit');
-    const fields = controls.filter(({ tag, type }) => tag !== 'button' && type !== 'checkbox');
+    const fields = controls.filter(({ tag, type }) => !/^(?:a|button)$/.test(tag) && type !== 'checkbox');
     const [, wanted] = /^Type (.*) to go on$/s.exec(dialog?.label ?? '') ?? [];
     switch (dialog?.phase) {
       case 'planning':

@@ -2,7 +2,7 @@
  * Acts: everything that a person can do to the gateway, as data. Each act is an endpoint with what it is given.
  */
 import { linkTo, type Plan } from 'gateway-admin-core';
-import { acts, closeEach, nameToType, subjectOfSearch } from 'gateway-admin-core/client';
+import { acts, closeEach, listedBy, nameToType, subjectOfSearch } from 'gateway-admin-core/client';
 import type {
   ActId,
   ChosenSession,
@@ -268,13 +268,6 @@ export function copying(table: readonly Field[], { collection, name }: Subject, 
   };
 }
 
-/** The lists in which a new resource of a collection can stand at once. */
-type List = keyof typeof text.in;
-const listing: Readonly<Record<string, readonly List[] | undefined>> = {
-  servers: ['services', 'monitors'],
-  filters: ['services'],
-};
-
 /** The act that creates a resource of a collection, or a listener of a service. */
 export function creating(table: readonly Field[], collection: string, service?: string): Act {
   const fields = table
@@ -292,12 +285,12 @@ export function creating(table: readonly Field[], collection: string, service?: 
     withInputs: (typed) => [...(service === undefined ? [] : [service]), definitionOf(fields, typed)],
     ...(service === undefined ? {} : { resource: linkTo('services', service) }),
   } satisfies Act;
-  const lists = service === undefined ? listing[collection] : undefined;
-  return lists === undefined ? act : creatingIn(act, collection, lists);
+  return collection === 'servers' || collection === 'filters' ? creatingIn(act, collection) : act;
 }
 
 /** The act that creates a resource and adds it to the lists that the person chooses, as one change. */
-function creatingIn(act: Act, collection: string, lists: readonly List[]): Act {
+function creatingIn(act: Act, collection: keyof typeof listedBy): Act {
+  const lists = listedBy[collection];
   return {
     ...act,
     id: 'sequence.send',

@@ -1,7 +1,14 @@
 /**
  * `patch`, `create` and `delete`: JSON Patches and definitions from a command line.
  */
-import type { Answer, Client, CommandId, EndpointId, SequenceCommand } from '../client/index.ts';
+import {
+  listedBy,
+  type Answer,
+  type Client,
+  type CommandId,
+  type EndpointId,
+  type SequenceCommand,
+} from '../client/index.ts';
 import type { Operation, Plan, Problem } from '../index.ts';
 import { parseJson, parsePointer, type Json } from '../json/index.ts';
 import { givenTag, shownTag, valueOrEnd } from './answer.ts';
@@ -268,11 +275,10 @@ export const create = changing({
   },
 });
 
-/** What can list a resource, by the kind of the resource. */
-const listedBy: ReadonlyMap<string, readonly string[]> = new Map([
-  ['server', ['services', 'monitors']],
-  ['filter', ['services']],
-]);
+/** The collections that can list a resource of a kind. */
+function listsOf(kind: string): readonly string[] {
+  return Object.entries(listedBy).find(([collection]) => collection === `${kind}s`)?.[1] ?? [];
+}
 
 /** A resource that gets another element in a list. */
 interface ListPlace {
@@ -283,7 +289,7 @@ interface ListPlace {
 /** The lists that the options `--in` name. */
 function listsIn({ words: [kind = ''], options }: Call): readonly ListPlace[] {
   const places = options.flatMap(({ name, value = '' }) => (name === 'in' ? value.split(',') : []));
-  const collections = listedBy.get(kind) ?? [];
+  const collections = listsOf(kind);
   return places.map((place) => {
     const [, collection = '', name = ''] = /^\/?([a-z]+)\/(.+)$/.exec(place) ?? [];
     if (collections.includes(collection)) return { collection: collection as Configured, name };
@@ -374,7 +380,7 @@ export const deletion = changing({
   change(call) {
     const [kind = ''] = call.words;
     const { change, owner, name } = aboutOf('delete', call);
-    if (call.has('detach') && !listedBy.has(kind))
+    if (call.has('detach') && listsOf(kind).length === 0)
       throw wrongUse(`No list names a ${kind}: leave out --detach.`);
     const options = call.has('detach') ? { detach: true } : {};
     return { ...change, given: [...owner, name], options, more: detachedText };

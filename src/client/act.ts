@@ -45,6 +45,14 @@ export function nameToType(id: ActId, { subject, gateway, environment }: ActPlac
 }
 
 /**
+ * The collections whose resources list others, by the collection of what they list: a new server or filter can stand in
+ * lists at once.
+ *
+ * @beta
+ */
+export const listedBy = { servers: ['services', 'monitors'], filters: ['services'] } as const;
+
+/**
  * Gives the name of what a search for sessions is about.
  *
  * @param search - the search

@@ -69,7 +69,8 @@ export async function obstacleToJoining(
 }
 
 function nameTaken(node: string): string {
-  return `Another process runs the node "${node}" of this fleet. Give each process a name of its own, or end the other one.`;
+  const cause = `Another process runs the node "${node}" of this fleet.`;
+  return `${cause} Give each process a name of its own, or end the other one.`;
 }
 
 /** What {@link Comparison} needs of this node. */

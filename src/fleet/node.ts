@@ -362,7 +362,7 @@ export class RunningNode implements RunningCoordinator {
     }
   }
 
-  /** Once a second: announces this node, and does what follows from what it hears, and from what became of records. */
+  /** Once a second: announces this node, and then acts on what it has heard of the others and of its own records. */
   async #beat(): Promise<void> {
     const { complete } = this.#parts;
     while (!this.#isQuiet()) {

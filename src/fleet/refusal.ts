@@ -33,8 +33,9 @@ export class Superseded extends LogEnded {
 /** The other nodes of the fleet do not hear this one, and would end its commands. @internal */
 export function cannotAnnounce(retryAfterMs: number): Refusal {
   const detail =
-    'This node of the fleet cannot announce itself in the shared store, so the other nodes count it as silent and would end ' +
-    'the command. Nothing was changed. Reading still works. Send the command to another node, or again in a few seconds.';
+    'This node of the fleet cannot announce itself in the shared store, so the other nodes count it as silent and ' +
+    'would end the command. Nothing was changed. Reading still works. Send the command to another node, or again in ' +
+    'a few seconds.';
   return { ...refusal('store-unavailable', detail), retryAfterMs };
 }
 
@@ -60,8 +61,8 @@ export function nodeBehind(link: string, reason?: string): Refusal {
 export function fenced(commandId: string, events: readonly AdminEvent[]): Execution {
   const done = events.length === 0 ? '' : ' Earlier parts of the command had ended before, and stay.';
   const detail =
-    'The other nodes of the fleet have ended the command because this node was silent, or the store was set back. What this ' +
-    `node did is being taken back.${done} Look at the state, and send the command again.`;
+    'The other nodes of the fleet have ended the command because this node was silent, or the store was set back. ' +
+    `What this node did is being taken back.${done} Look at the state, and send the command again.`;
   return { outcome: 'refused', problem: problemOn('fenced', commandId, detail), events };
 }
 

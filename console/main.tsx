@@ -4,7 +4,7 @@
 import { render } from 'preact';
 
 import { App } from './app.tsx';
-import { addressOf } from './connection.ts';
+import { addressOf, connect } from './connection.ts';
 import { loadsLateBy } from './later.ts';
 import { openPage } from './page.ts';
 
@@ -13,10 +13,12 @@ const settingOf = (name: string): string =>
 
 loadsLateBy(() => import('./late.tsx'));
 
+const name = addressOf(location.href, settingOf('admin-path'));
 const logInPath = settingOf('log-in-path');
-openPage(
-  addressOf(location.href, settingOf('admin-path')),
-  logInPath === '' ? '' : addressOf(location.href, logInPath),
-);
+openPage({
+  name,
+  connect: (logIn) => connect(name, logIn),
+  logInAddress: logInPath === '' ? '' : addressOf(location.href, logInPath),
+});
 
 render(<App />, document.body);

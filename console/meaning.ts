@@ -54,6 +54,11 @@ let loading: Promise<Meanings> | undefined;
 /** Whether the files of this page are gone: the gateway has a new version of it. */
 export const isOld = createStore(false);
 
+/** Gives the meanings to a page that has no such file. */
+export function giveMeanings(meanings: Meanings): void {
+  loading = Promise.resolve(meanings);
+}
+
 /** Loads the meanings, once. */
 export async function loadMeanings(): Promise<Meanings> {
   loading ??= fetch(new URL(`?file=${meaningsFile}`, location.href)).then((response) => {

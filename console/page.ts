@@ -4,7 +4,7 @@
 import type { Client } from 'gateway-admin-core/client';
 
 import type { Act } from './act.ts';
-import { connect, type LogIn } from './connection.ts';
+import type { LogIn } from './connection.ts';
 import {
   createModel,
   isOfCaller,
@@ -58,6 +58,18 @@ export interface Page {
   lookAt(this: void, sessions: WantedSessions | undefined): void;
   logIn(this: void, logIn?: LogIn): Promise<void>;
   logOut(this: void): void;
+  /** The fragment of the document that shows a place. */
+  fragmentOf(this: void, place: Place): string;
+}
+
+/** What a page needs of the document that it is in. */
+export interface Opening {
+  /** Names the interface: the pages of one browser share what they hear of it. */
+  readonly name: string;
+  readonly connect: (logIn?: LogIn) => Promise<Client>;
+  readonly logInAddress?: string;
+  /** The fragment of the document that shows a place. Left out if the fragment has only the place. */
+  readonly fragmentOf?: (place: Place) => string;
 }
 
 /** As many outcomes are kept. */
@@ -65,7 +77,7 @@ const mostOutcomes = 20;
 
 const now = (): number => performance.now();
 
-function createPage(address: string, logInAddress: string): Page {
+function createPage({ name, connect, logInAddress = '', fragmentOf = formatPlace }: Opening): Page {
   // Once a frame, however many events there are. What a person does is drawn at once.
   const model = createStore(createModel(now()), requestAnimationFrame);
   const place = createStore(parsePlace(location.hash));
@@ -86,12 +98,12 @@ function createPage(address: string, logInAddress: string): Page {
   addEventListener('popstate', () => place.set(parsePlace(location.hash)));
 
   return {
-    ...{ model, place, client, asked, outcomes, keys, hasOwnLogIn, logInAddress },
+    ...{ model, place, client, asked, outcomes, keys, hasOwnLogIn, logInAddress, fragmentOf },
     go: (change, how = 'push') => {
       // Other sessions: none of them is chosen yet.
       const other = change.search === undefined ? {} : { chosen: undefined };
       const next = { ...place.get(), ...other, ...change };
-      const fragment = formatPlace(next);
+      const fragment = fragmentOf(next);
       const target = fragment === '' ? location.pathname + location.search : `#${fragment}`;
       if (how === 'push') history.pushState(null, '', target);
       else history.replaceState(null, '', target);
@@ -111,7 +123,7 @@ function createPage(address: string, logInAddress: string): Page {
       watching?.want('sessions');
     },
     logIn: async (logIn) => {
-      const next = await connect(address, logIn);
+      const next = await connect(logIn);
       const message = await askWho(next);
       if (message.type === 'closed') {
         tell(message);
@@ -121,7 +133,7 @@ function createPage(address: string, logInAddress: string): Page {
       client.set(next);
       tell(message);
       watching?.stop();
-      const stream = streamOf(address, message.gateway);
+      const stream = streamOf(name, message.gateway);
       watching = watch(next, stream, { tell, model: model.get, wanted: () => wanted }, surroundings);
     },
     logOut: () => {
@@ -143,8 +155,8 @@ async function askWho(client: Client): Promise<Extract<Message, { readonly type:
 }
 
 /** The name of the stream of events that a person may see. Each life of the gateway has event ids of its own. */
-function streamOf(address: string, { user, role }: GatewayOfCaller): string {
-  return JSON.stringify([address, user, role]);
+function streamOf(name: string, { user, role }: GatewayOfCaller): string {
+  return JSON.stringify([name, user, role]);
 }
 
 const surroundings: Surroundings = {
@@ -157,8 +169,8 @@ const surroundings: Surroundings = {
 let opened: Page | undefined;
 
 /** Opens the page. A document has one. */
-export function openPage(address: string, logInAddress: string): void {
-  opened = createPage(address, logInAddress);
+export function openPage(opening: Opening): void {
+  opened = createPage(opening);
 }
 
 /** The page of this document. */

@@ -21,6 +21,7 @@ const healing = ['gateway is well', 'store is well', 'is back', 'is heard'];
 export async function fleetFaultsAtRest(stage: Stage): Promise<readonly string[]> {
   await perform(stage, 'store is well');
   for (const { node = '', gateway } of stage.places) {
+    await perform(stage, `go on ${node}`);
     for (const healed of healing) await perform(stage, `${node} ${healed}`);
     // A node does not delete what is in use.
     for (const id of Object.keys(gateway.state.sessions))

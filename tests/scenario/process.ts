@@ -26,6 +26,8 @@ export interface Surroundings {
   /** The name of the node; left out for a process that is no node of a fleet. */
   readonly node?: string;
   readonly options: Pick<AdminOptions, 'snapshot'> & Partial<AdminOptions>;
+  /** How far the clock of the process is ahead of that of the scenario, in milliseconds. */
+  readonly skewMs?: () => number;
   readonly onError: (error: unknown) => void;
   readonly onEvent: (event: PublishedEvent | EventGap) => void;
   readonly onRecord?: (record: AuditRecord) => void;
@@ -45,6 +47,8 @@ export class Process {
   wasKilled = false;
   /** Whether the host has brought its gateway to what the interface shows. */
   isBrought = false;
+  /** What would wake the process, while it is paused. */
+  #held: (() => void)[] | undefined;
   readonly #surroundings: Surroundings;
   #admin: Admin | undefined;
 
@@ -61,12 +65,22 @@ export class Process {
   }
 
   async start(): Promise<void> {
-    const { gateway, store, clock, options, onError, onEvent, onRecord, onLine } = this.#surroundings;
+    const {
+      gateway,
+      store,
+      clock,
+      skewMs = () => 0,
+      options,
+      onError,
+      onEvent,
+      onRecord,
+      onLine,
+    } = this.#surroundings;
     const given = {
       hasher,
       ...options,
       gateway: this.#wrap(gateway, ['apply', 'inspect']),
-      clock: this.#wrap(clock, ['sleep']),
+      clock: { ...clock, sleep: this.#wrap(clock, ['sleep']).sleep, now: () => clock.now() + skewMs() },
       observe: {
         ...options.observe,
         ...(onLine && {
@@ -106,6 +120,26 @@ export class Process {
     this.die();
   }
 
+  get isPaused(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** Nothing wakes the process until it goes on. */
+  pause(): void {
+    this.#held ??= [];
+  }
+
+  goOn(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const wake of held) wake();
+  }
+
+  /** Acts once the process is not paused. */
+  whenAwake<T>(act: () => Promise<T>): Promise<T> {
+    return this.#held === undefined ? act() : this.#outlive().then(act);
+  }
+
   async close(): Promise<void> {
     await this.admin?.close();
     this.die();
@@ -137,9 +171,10 @@ export class Process {
     }
   }
 
-  /** Never ends for a process that has died meanwhile. */
-  #outlive(): Promise<void> {
-    return this.#isDead ? never() : Promise.resolve();
+  /** Ends once the process is not paused; never for a process that has died meanwhile. */
+  async #outlive(): Promise<void> {
+    while (this.#held !== undefined) await new Promise<void>((wake) => this.#held?.push(wake));
+    return this.#isDead ? never() : undefined;
   }
 }
 

@@ -4,13 +4,16 @@
  */
 import {
   createSnapshot,
+  type Admin,
   type AdminOptions,
+  type AdminRequest,
   type AdminResponse,
   type AuditRecord,
   type Effect,
   type EventGap,
   type GatewayDocument,
   type GatewayPort,
+  type Handled,
   type HostReport,
   type Json,
   type Plan,
@@ -73,6 +76,8 @@ export interface Place {
   supports: GatewayPort['supports'];
   /** What the gateway always does, and always sees. */
   always: Parameters<ScriptedGateway['otherwise']>[0];
+  /** How far the clock there is ahead of that of the scenario, in milliseconds. */
+  skewMs: number;
   process: Process | undefined;
 }
 
@@ -197,6 +202,11 @@ export class Stage {
     return this.#names.read(text);
   }
 
+  /** A text with the short ids in place of the random ones, as a step names them. */
+  written(text: string): string {
+    return this.#names.write(text);
+  }
+
   /** Every place, in the order in which the scenario names them. */
   get places(): readonly Place[] {
     return [...this.#places.values()];
@@ -209,7 +219,8 @@ export class Stage {
     const gateway = createScriptedGateway({ snapshot: this.snapshot, clock: this.clock });
     const { supports } = gateway;
     const next = { ways: [], sights: [] };
-    const place: Place = { node, gateway, next, held: [], supports, always: {}, process: undefined };
+    const begun = { always: {}, skewMs: 0, process: undefined };
+    const place: Place = { node, gateway, next, held: [], supports, ...begun };
     this.#places.set(node ?? '', place);
     return place;
   }
@@ -221,6 +232,7 @@ export class Stage {
     const process = new Process({
       gateway: this.#heard(place),
       clock: this.clock,
+      skewMs: () => place.skewMs,
       store: this.store.open(node),
       options: { snapshot: this.snapshot, ...this.options },
       ...(this.shows.log && {
@@ -286,13 +298,15 @@ export class Stage {
     const principal = who === stranger ? null : { name: who };
     const before = wholeDocument(admin.snapshot);
     const isIdle = admin.commands().length === 0;
-    const handled = admin.handle({ method, target, headers, ...content, principal });
+    const handled = process.whenAwake(() =>
+      this.ask(admin, { method, target, headers, ...content, principal }),
+    );
     const command = { method, path: target, body };
     const moment = this.chronicle.now;
     this.passed.push({
       what: 'request',
       client,
-      at: this.clock.now(),
+      at: this.clock.now() + place.skewMs,
       process,
       command,
       before,
@@ -316,6 +330,11 @@ export class Stage {
       const shown = response.status === 200 && path === given ? patched(request, content) : content;
       this.say(`${client}: ${this.#textOfAnswer(response, shown)}`, node);
     });
+  }
+
+  /** Lets the interface handle a request. */
+  protected ask(admin: Admin, request: AdminRequest): Promise<Handled> {
+    return admin.handle(request);
   }
 
   /** Notes the tag and the mark that a client has read, and the id of a command whose outcome is unknown. */
@@ -343,8 +362,10 @@ export class Stage {
     ].join(' ');
   }
 
-  report(place: Place, reports: readonly HostReport[] | HostReport): void {
-    place.process?.admin?.report(reports);
+  report({ process }: Place, reports: readonly HostReport[] | HostReport): void {
+    if (process?.isPaused === true)
+      void process.whenAwake(() => Promise.resolve(process.admin?.report(reports)));
+    else process?.admin?.report(reports);
   }
 
   /** The gateway holds the next call until the scenario says what becomes of it. */

@@ -25,6 +25,7 @@ const kinds = {
   name: String.raw`[^\s,]+`,
   node: String.raw`[a-z]`,
   nodes: String.raw`[a-z]+`,
+  side: 'ahead|behind',
   number: String.raw`\d+`,
   request: String.raw`[A-Z]+ /.*`,
   ways: String.raw`[^:]+`,
@@ -119,6 +120,27 @@ export const vocabulary: readonly Row[] = [
       const { process, gateway } = stage.place(node);
       process?.kill();
       gateway.dropCalls();
+    },
+  },
+  {
+    form: 'pause[ <node>]',
+    means: 'the process stands still at this moment: nothing wakes it, and it answers nobody',
+    perform: (stage, { node }) => {
+      stage.place(node).process?.pause();
+    },
+  },
+  {
+    form: 'go on[ <node>]',
+    means: 'a process that stands still goes on where it stood',
+    perform: (stage, { node }) => {
+      stage.place(node).process?.goOn();
+    },
+  },
+  {
+    form: '[<node> ]clock is <duration> <side>',
+    means: 'the clock of the process is so far `ahead` or `behind`; `0s ahead` for a right clock',
+    perform: (stage, { node, duration, side }) => {
+      stage.place(node).skewMs = millisecondsOf(duration) * (side === 'ahead' ? 1 : -1);
     },
   },
   {

@@ -6,7 +6,7 @@
 import { ESLint } from 'eslint';
 import ts from 'typescript';
 
-const projects = ['tsconfig.json', 'console/tsconfig.json'];
+const projects = ['tsconfig.json', 'console/tsconfig.json', 'examples/playground/tsconfig.json'];
 const programs = projects.map(programOf);
 
 const format = { getCanonicalFileName: String, getCurrentDirectory: process.cwd, getNewLine: () => '\n' };

@@ -23,8 +23,8 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 
 import { build } from 'esbuild';
 
-import { faults } from '../tests/faults/faults.js';
 import { found } from '../tests/simulation/found.js';
+import { faultOf, planting, sourcesByName } from './bundle.js';
 
 /** A thread ends after so many seeds, with all memory that it has left behind. */
 const most = 2500;
@@ -43,11 +43,7 @@ async function main() {
   const given = process.argv.slice(2);
   const optionOf = (name) => (given.includes(name) ? given.splice(given.indexOf(name), 2)[1] : undefined);
   const [faultName, minutes = Infinity, seed] = ['--fault', '--minutes', '--seed'].map(optionOf);
-  const fault = faults.find(({ name }) => name === faultName);
-  if (faultName !== undefined && fault === undefined)
-    throw new Error(
-      `There is no fault "${faultName}". The faults are: ${faults.map(({ name }) => name).join(', ')}`,
-    );
+  const fault = faultName === undefined ? undefined : faultOf(faultName);
   const kinds = ['--fleet', '--plans', '--scenarios'].filter((each) => given.includes(each));
   const kind = kinds.length === 0 ? fault?.kind : kinds.join(' ');
   const threads = given.includes('--alone') ? 1 : availableParallelism();
@@ -91,38 +87,15 @@ async function main() {
 
 /** Bundles a simulation with the sources, not with the build. */
 async function bundled(entry, place, fault) {
-  const { name, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const sources = Object.entries(exports)
-    .filter(([, target]) => target.default !== undefined)
-    .map(([subpath, { default: built }]) => [
-      name + subpath.slice(1),
-      join(process.cwd(), built.replace(/^\.\/dist\/(.+)\.js$/, 'src/$1.ts')),
-    ]);
   const outfile = join(place, 'simulation.mjs');
   const require = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
   await build({
     ...{ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', sourcemap: 'inline' },
-    alias: Object.fromEntries(sources),
+    alias: sourcesByName(),
     banner: { js: require },
-    plugins: fault === undefined ? [] : [planting(fault)],
+    plugins: fault === undefined ? [] : [planting(fault.name)],
   });
   return outfile;
-}
-
-/** Plants a fault into the sources. */
-function planting({ file, from, to }) {
-  const path = join(process.cwd(), file);
-  return {
-    name: 'fault',
-    setup({ onLoad }) {
-      onLoad({ filter: /\.ts$/ }, (loaded) => {
-        if (loaded.path !== path) return undefined;
-        const parts = readFileSync(path, 'utf8').split(from);
-        if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`);
-        return { contents: parts.join(to), loader: 'ts' };
-      });
-    },
-  };
 }
 
 /** The hash of the code without its source map, which names the place of the bundle. */

@@ -19,7 +19,7 @@ function begin(random: Random): readonly (readonly string[])[] {
   return [...(random.chance(0.5) ? [['store gives no hints']] : []), ...starts, ['store is backed up']];
 }
 
-function draw(random: Random, known: Known, number: number): readonly string[] {
+export function draw(random: Random, known: Known, number: number): readonly string[] {
   const node = random.pick(nodes.slice(0, 2));
   if (random.chance(0.04)) return ended(random, known, node, number);
   if (random.chance(0.08)) return random.pick(troubles)(node);
@@ -53,11 +53,17 @@ const troubles: readonly ((node: string) => readonly string[])[] = [
 function at(node: string, text: string): readonly string[] {
   if (text === 'wait until idle') return [allLate];
   if (text.startsWith('gateway says')) return ['wait 3s'];
-  const placed = text
-    .replace(/^c\d+(?=:)/, `$&@${node}`)
-    .replace(/^(?=gateway|store:|host)/, `${node} `)
-    .replace(/^(?:start|close|kill)/, `$& ${node}`);
-  return text === 'start' ? [placed, `${node} host brings its gateway`] : [placed];
+  return text === 'start'
+    ? [placedAt(node, text), placedAt(node, 'host brings its gateway')]
+    : [placedAt(node, text)];
+}
+
+/** A step of one node, at a node of a fleet. */
+export function placedAt(node: string, text: string): string {
+  return text
+    .replace(/^[\w-]+(?=: [A-Z]+ \/)/, `$&@${node}`)
+    .replace(/^(?=gateway|store|host|clock|is )/, `${node} `)
+    .replace(/^(?:start|close|kill|pause|go on)/, `$& ${node}`);
 }
 
 /** After this, a gateway has done all that a dead process has asked for: the next process begins then. */

@@ -4,7 +4,7 @@
  */
 import { createRandom, type Random } from 'gateway-admin-core/testing';
 
-import { drawTheme, type Known } from './random.ts';
+import { drawTheme, type Known, type Theme } from './random.ts';
 import { writeScenario, type Step } from './scenario.ts';
 import { shrink, simplify } from './shrink.ts';
 import { Stage } from './stage.ts';
@@ -39,9 +39,9 @@ export async function simulateWorld(kind: Kind, seed: number): Promise<readonly 
   const laws = new Set(world.faults.map(lawOf));
   const texts = world.units.map((unit) => unit.map(({ text }) => text));
   const fails = async (some: readonly (readonly string[])[]): Promise<boolean> =>
-    (await replay(kind, some)).faults.some((fault) => laws.has(lawOf(fault)));
+    (await replay(kind.faults, some)).faults.some((fault) => laws.has(lawOf(fault)));
   const smallest = async (): Promise<World> =>
-    replay(kind, await simplify(await shrink(texts, fails), kind.simpler, fails));
+    replay(kind.faults, await simplify(await shrink(texts, fails), kind.simpler, fails));
   const small = (await fails(texts)) ? await smallest() : world;
   const scenario = writeScenario({
     kind: 'scenario',
@@ -66,29 +66,36 @@ function lawOf(fault: string): string {
 async function draw({ begin, draw: drawUnit, faults }: Kind, seed: number): Promise<World> {
   const random = createRandom(seed);
   const theme = drawTheme(random);
-  const commands: string[] = [];
-  let clients = 0;
   const stage = new Stage();
   const units: (readonly Step[])[] = [];
   for (const texts of begin(random)) units.push(await played(stage, texts));
   for (let number = 1; number <= length; number += 1) {
-    const texts = drawUnit(random, { commands, clients, theme }, number);
-    clients += new Set(texts.flatMap((text) => /^c\d+(?=[:@])/.exec(text) ?? [])).size;
-    const unit = await played(stage, texts);
-    units.push(unit);
-    const seen = unit.flatMap((step) => step.seen).join('\n');
-    for (const [, name, other = name] of seen.matchAll(/ by (c\d+) \(|^(c\d+)(?:@[a-z])?: 504 /gm))
-      if (other !== undefined && !commands.includes(other)) commands.push(other);
+    const texts = drawUnit(random, knownAfter(units.flat(), theme), number);
+    units.push(await played(stage, texts));
   }
   return { units, faults: await faults(stage, units.flat()) };
 }
 
+/** What a client knows who has read along. */
+export function knownAfter(steps: readonly Step[], theme: Theme): Known {
+  const clients = new Set(steps.flatMap(({ text }) => /^c\d+(?=[:@])/.exec(text) ?? []));
+  const seen = steps.flatMap((step) => step.seen).join('\n');
+  const told = seen.matchAll(/ by (c\d+) \(|^(c\d+)(?:@[a-z])?: 504 /gm);
+  const commands = new Set(Array.from(told, ([, name = '', other = name]) => other));
+  return { commands: [...commands], clients: clients.size, theme };
+}
+
 /** Performs steps anew. */
-async function replay({ faults }: Kind, texts: readonly (readonly string[])[]): Promise<World> {
+async function replay(faults: Kind['faults'], texts: readonly (readonly string[])[]): Promise<World> {
   const stage = new Stage();
   const units: (readonly Step[])[] = [];
   for (const unit of texts) units.push(await played(stage, unit));
   return { units, faults: await faults(stage, units.flat()) };
+}
+
+/** Performs steps anew, and judges their end. */
+export async function judge(texts: readonly string[], faults: Kind['faults']): Promise<readonly string[]> {
+  return (await replay(faults, [texts])).faults;
 }
 
 /** Performs steps. A step that is not possible, because another was taken out, does nothing. */

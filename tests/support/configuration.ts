@@ -19,7 +19,9 @@ function configurationIn(all: GatewayDocument): GatewayDocument {
   return {
     ...document,
     logs: logging,
-    servers: servers.map(({ status_reason: _reason, status_since: _since, ...server }) => inOrder(server)),
+    servers: servers.map(({ status_reason: _reason, status_since: _since, status = [], ...server }) =>
+      inOrder({ ...server, status: status.filter((word) => word === 'maintenance') }),
+    ),
     services: services.map(({ total_connections: _counted, started: _since, ...service }) =>
       inOrder(wanted(service)),
     ),

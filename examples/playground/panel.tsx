@@ -52,13 +52,19 @@ export function Panel({ player }: Props) {
 
 function Time({ player, shown }: Props & { readonly shown: Shown }) {
   const [speed, setSpeed] = useState<number>(1);
-  const isRunning = shown.speed > 0;
+  const [isRunning, isBroken] = [shown.speed > 0, shown.faults.length > 0];
   return (
     <>
-      <button class="primary" onClick={() => player.order({ order: 'run', speed: isRunning ? 0 : speed })}>
+      <button
+        class="primary"
+        disabled={isBroken}
+        onClick={() => player.order({ order: 'run', speed: isRunning ? 0 : speed })}
+      >
         {isRunning ? 'Pause' : 'Run'}
       </button>
-      <button onClick={() => player.order({ order: 'step' })}>Step</button>
+      <button disabled={isBroken} onClick={() => player.order({ order: 'step' })}>
+        Step
+      </button>
       <select
         aria-label="Speed"
         value={speed}

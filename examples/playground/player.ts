@@ -129,7 +129,7 @@ export class Player {
 
   /** The fragment of the document, for that of the page. */
   fragmentOf(place: string): string {
-    return `${place}${place.includes('?') ? '&' : '?'}${this.#link}`;
+    return this.#link === '' ? place : `${place}${place.includes('?') ? '&' : '?'}${this.#link}`;
   }
 
   /** The scenario so far, as a text for `tests/scenarios/`. */

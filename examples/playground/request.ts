@@ -6,10 +6,11 @@ import type { AdminRequest } from 'gateway-admin-core';
 /** Who looks at the page. */
 export const person = 'ada';
 
-/** A dry run of the page: its step, and how many steps were done before. */
+/** A dry run of the page: its step, how many steps were done before, and what was seen of it. */
 export interface Plan {
   readonly text: string;
-  readonly at: number;
+  at: number;
+  seen: readonly string[];
 }
 
 /** A request as a step. */

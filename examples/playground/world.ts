@@ -29,7 +29,7 @@ class HeardStage extends Stage {
   onAsked: ((answer: Promise<Handled>) => void) | undefined;
 
   protected override ask(admin: Admin, request: AdminRequest): Promise<Handled> {
-    const answer = super.ask(admin, request).then(whole);
+    const answer = super.ask(admin, request);
     this.onAsked?.(answer);
     return answer;
   }
@@ -45,7 +45,7 @@ export class World {
   #changed = 0;
   /** Whether the last step is time that passes still. */
   #isWaiting = false;
-  /** The dry runs whose plans the page may use, by their targets. */
+  /** The dry runs whose plans the page may carry out, by their marks. */
   readonly #plans = new Map<string, Plan>();
   #speed = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -238,21 +238,21 @@ export class World {
     const { text, isPlan, mark } = stepOf(request, place.node, (target) => this.#stage.written(target));
     const plan = mark === undefined ? undefined : this.#plans.get(mark);
     const answers: Promise<Handled>[] = [];
+    const at = this.#done.length;
+    const planned: Plan = { text, at, seen: [] };
     this.#stage.onAsked = (answer) => {
       answers.push(answer);
       resolve(answer);
-      if (isPlan) void this.#keepPlan(text, answer);
+      if (isPlan) void this.#keepPlan(planned, answer);
     };
-    const at = this.#done.length;
     await this.#perform(plan === undefined ? text : withPlan(text));
     this.#stage.onAsked = undefined;
     for (const answer of answers) this.#runUntil(answer);
-    if (isPlan) this.#forget(at);
+    if (isPlan) this.#forget(planned);
     else if (plan !== undefined && mark !== undefined) {
-      this.#note({ text: plan.text, seen: [] }, plan.at);
+      this.#note({ text: plan.text, seen: plan.seen }, plan.at);
       this.#plans.delete(mark);
-      for (const [key, each] of this.#plans)
-        if (each.at >= plan.at) this.#plans.set(key, { ...each, at: each.at + 1 });
+      for (const each of this.#plans.values()) if (each.at >= plan.at) each.at += 1;
     }
   }
 
@@ -264,21 +264,24 @@ export class World {
   }
 
   /** A dry run changes nothing, and is a step only if its plan is carried out. */
-  #forget(at: number): void {
-    const [step] = this.#done.splice(at, 1);
-    const others = step?.seen.filter((line) => !line.startsWith(person)) ?? [];
+  #forget(plan: Plan): void {
+    const { at } = plan;
+    const { seen = [] } = this.#done.splice(at, 1)[0] ?? {};
+    const [own, others] = [true, false].map((isOwn) =>
+      seen.filter((line) => line.startsWith(person) === isOwn),
+    ) as [string[], string[]];
+    plan.seen = own;
     const last = this.#done[at - 1];
     if (others.length > 0 && last !== undefined)
       this.#done.splice(at - 1, 1, { ...last, seen: [...last.seen, ...others] });
     this.#changed = Math.min(this.#changed, Math.max(at - 1, 0));
   }
 
-  async #keepPlan(text: string, answer: Promise<Handled>): Promise<void> {
-    const at = this.#done.length;
+  async #keepPlan(plan: Plan, answer: Promise<Handled>): Promise<void> {
     const handled = await answer;
     const { body } = handled.matched ? handled.response : {};
     const { mark } = JSON.parse(body as string) as { readonly mark?: string };
-    if (mark !== undefined) this.#plans.set(mark, { text, at });
+    if (mark !== undefined) this.#plans.set(mark, plan);
   }
 
   #show(): void {
@@ -316,13 +319,4 @@ function joined(seen: readonly string[], then: readonly string[]): readonly stri
     `${String(last)} (${String(Number(times) + Number(more))} times)`,
     ...then.slice(1),
   ];
-}
-
-/** An answer with its body as one text: the page and the scenario read it. */
-async function whole(handled: Handled): Promise<Handled> {
-  if (!handled.matched || typeof handled.response.body !== 'object') return handled;
-  let body = '';
-  const decoder = new TextDecoder();
-  for await (const piece of handled.response.body) body += decoder.decode(piece, { stream: true });
-  return { ...handled, response: { ...handled.response, body } };
 }

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 
+import { readLink } from '../../examples/playground/link.ts';
 import { simulated } from '../support/simulated.ts';
 
 // Promise: simulation
@@ -21,4 +22,7 @@ it.each([
   const steps = scenario.split('\n').filter((line) => /^[a-z]/.test(line));
   expect(steps.filter((line) => /^(?:c\d+|gateway|store)/.test(line)).length).toBeGreaterThan(0);
   expect(steps.length).toBeLessThanOrEqual(10);
+  // The link of the playground has the same steps.
+  const [, link = ''] = /examples\/dist\/playground\/index\.html(#\S+)$/m.exec(told) ?? [];
+  expect(await readLink(link)).toMatchObject({ steps, done: steps.length });
 });

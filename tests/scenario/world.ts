@@ -4,6 +4,7 @@
  */
 import { createRandom, type Random } from 'gateway-admin-core/testing';
 
+import { formatLink } from '../../examples/playground/link.ts';
 import { drawTheme, type Known, type Theme } from './random.ts';
 import { writeScenario, type Step } from './scenario.ts';
 import { shrink, simplify } from './shrink.ts';
@@ -51,8 +52,15 @@ export async function simulateWorld(kind: Kind, seed: number): Promise<readonly 
   return [
     `${String(texts.flat().length)} steps, of which these show the fault:`,
     scenario,
+    `To play it: examples/dist/playground/index.html#?${await linkOf(small)}`,
     ...small.faults.slice(0, most),
   ];
+}
+
+/** The playground with the steps of a world, as they were named. */
+function linkOf({ units }: World): Promise<string> {
+  const steps = units.flat().map(({ text }) => text);
+  return formatLink({ seed: 1, steps, done: steps.length });
 }
 
 /** The law that was broken: a fault without the names in it. */

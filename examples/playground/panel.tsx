@@ -8,7 +8,7 @@ import type { ShownPlace } from './message.ts';
 import type { Player, Shown } from './player.ts';
 import { Steps } from './steps.tsx';
 import { Text } from './text.tsx';
-import { applyWays, groups, writeWays, type Chosen, type Group } from './trouble.ts';
+import { applyWays, groups, labels, writeWays, type Chosen, type Group } from './trouble.ts';
 
 /** What every part of the panel has. */
 export interface Props {
@@ -26,8 +26,8 @@ export function Panel({ player }: Props) {
       <div class="bar">
         <div class="row">
           <Time player={player} shown={shown} />
-          <button class="small fold" aria-expanded={!isFolded} onClick={() => setFolded(!isFolded)}>
-            The world
+          <button class="small unfold" aria-expanded={!isFolded} onClick={() => setFolded(!isFolded)}>
+            Controls
           </button>
         </div>
         <div class="row">
@@ -106,7 +106,7 @@ function Judged({ shown: { done, judged, faults } }: { readonly shown: Shown }) 
       <span class={`shape ${judged === 0 ? 'off' : 'ok'}`} />
       {judged === 0
         ? 'Nothing is judged yet.'
-        : `All laws hold after ${String(judged)} of ${String(done.length)} steps.`}
+        : `${String(judged)} of ${String(done.length)} steps: all laws hold.`}
     </p>
   );
 }
@@ -184,7 +184,7 @@ function Troubles({ player, place }: Props & { readonly place: ShownPlace }) {
           <legend>{title}</legend>
           {field !== undefined && (
             <select
-              aria-label={title}
+              aria-label={labels[field]}
               value={chosen[field]}
               onChange={({ currentTarget: { value } }) => setChosen({ ...chosen, [field]: value })}
             >
@@ -193,7 +193,8 @@ function Troubles({ player, place }: Props & { readonly place: ShownPlace }) {
               ))}
             </select>
           )}
-          {troubles.map(({ label, steps }) => {
+          {troubles.map(({ label, steps, isOfOne = false }) => {
+            if (isOfOne && place.node !== undefined) return null;
             const texts = steps(place, chosen);
             return (
               <button

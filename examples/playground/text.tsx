@@ -29,7 +29,7 @@ export function Text({ player }: Props) {
         void take(event.dataTransfer?.files);
       }}
     >
-      <legend>Scenarios</legend>
+      <legend>Scenario</legend>
       <Choice label="Play" of={scenarios} onChoice={(title) => load(scenarios, title)} />
       <button class="small" onClick={() => setText(player.text)}>
         Export as scenario

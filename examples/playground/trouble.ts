@@ -12,8 +12,18 @@ export interface Chosen {
   readonly write: (typeof writeWays)[number];
 }
 
+/** What the fields are called. */
+export const labels: Readonly<Record<keyof Chosen, string>> = {
+  service: 'Service',
+  server: 'Server',
+  apply: 'What the gateway does with an effect',
+  write: 'What becomes of a write into the store',
+};
+
 export interface Trouble {
   readonly label: string;
+  /** Whether a fleet does not have it. */
+  readonly isOfOne?: boolean;
   /** The steps; none where the button has nothing to do. */
   readonly steps: (place: ShownPlace, chosen: Chosen) => readonly string[];
 }
@@ -50,7 +60,7 @@ function always(label: string, ...steps: readonly string[]): Trouble {
 
 /** The laws of a fleet do not know what a gateway reports of a service: nodes do not share it. */
 function ofOne(label: string, step: (chosen: Chosen) => string): Trouble {
-  return { label, steps: ({ node }, chosen) => (node === undefined ? [step(chosen)] : []) };
+  return { label, isOfOne: true, steps: (_, chosen) => [step(chosen)] };
 }
 
 function whenProcess(wanted: ShownPlace['process'], label: string, ...steps: readonly string[]): Trouble {
@@ -84,7 +94,7 @@ export const groups: readonly Group[] = [
     ],
   },
   {
-    title: 'Gateway, with the next effect',
+    title: 'Gateway',
     field: 'apply',
     troubles: [
       { label: 'Next', steps: (_, { apply }) => [`gateway: ${apply}`] },
@@ -98,7 +108,7 @@ export const groups: readonly Group[] = [
     ],
   },
   {
-    title: 'Store, with the next write',
+    title: 'Store',
     field: 'write',
     troubles: [
       { label: 'Next', steps: (_, { write }) => [`store: ${write}`] },

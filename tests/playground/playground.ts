@@ -92,7 +92,7 @@ export class Played {
   /** Waits until the judge has judged all steps. */
   async judged(): Promise<string> {
     const bar = this.panel.locator('.bar');
-    await bar.getByText(/after (\d+) of \1 steps|A law is broken/).waitFor();
+    await bar.getByText(/(\d+) of \1 steps|A law is broken/).waitFor();
     return bar.innerText();
   }
 
@@ -108,13 +108,13 @@ export class Played {
     }
   }
 
-  /** The address, once it has all steps. */
+  /** The address, once it has all steps, which are done. */
   async address(): Promise<string> {
     const steps = await this.panel.locator('.steps li > code:first-child').allInnerTexts();
     for (;;) {
       const url = this.page.url();
       const linked = await readLink(new URL(url).hash);
-      if (linked?.steps.join('\n') === steps.join('\n')) return url;
+      if (linked?.done === steps.length && linked.steps.join('\n') === steps.join('\n')) return url;
       await this.page.waitForURL((next) => next.href !== url);
     }
   }

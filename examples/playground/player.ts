@@ -199,9 +199,10 @@ export class Player {
   }
 
   async #writeAddress(): Promise<void> {
+    // What happens from now on is written once more.
+    this.#isWriting = false;
     const { seed, done } = this.shown.get();
     this.#link = await formatLink({ seed, steps: this.#steps, done: done.length });
-    this.#isWriting = false;
     this.#ownLinks.add(this.#link);
     history.replaceState(history.state, '', `#${usePage().fragmentOf(usePage().place.get())}`);
   }

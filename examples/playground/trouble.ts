@@ -20,7 +20,7 @@ export const labels: Readonly<Record<keyof Chosen, string>> = {
   write: 'What becomes of a write into the store',
 };
 
-export interface Trouble {
+interface Trouble {
   readonly label: string;
   /** Whether a fleet does not have it. */
   readonly isOfOne?: boolean;

@@ -3,20 +3,24 @@ import { gzipSync } from 'node:zlib';
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import axe from 'axe-core';
+import { createConsole } from 'gateway-admin-core/console';
+import { createFetchHandler } from 'gateway-admin-core/fetch';
 import type { Page } from 'playwright-core';
 
 import { ask, confirm, itInBrowser } from '../console/operate.ts';
 import { playScenario } from '../scenario/play.ts';
 import { readScenarios, writeScenario } from '../scenario/scenario.ts';
-import { buildPlayground } from '../support/built-package.ts';
 import { faultsOf, tooWide } from '../support/page-faults.ts';
 import { read } from '../support/project.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
-import { files, folder, Played, servePlayground } from './playground.ts';
+import { files, folder, play, Played } from './playground.ts';
 
 const newDirectory = temporaryDirectories();
 
-beforeAll(() => buildPlayground());
+let address = '';
+beforeAll(async () => {
+  address = await play();
+});
 
 /** A scenario as the interpreter of the tests plays it. */
 async function playedAgain(text: string): Promise<string> {
@@ -32,8 +36,20 @@ it('has at most 250 kB, compressed', () => {
   expect(size).toBeLessThanOrEqual(250_000);
 });
 
+it('is served under the policy of the page of the console, and may start workers of its own', async () => {
+  const policyOf = ({ headers }: Response): string => headers.get('content-security-policy') ?? '';
+  const consoleAnswer = await createFetchHandler(createConsole(), { basePath: '/console' })(
+    new Request('http://localhost/console'),
+  );
+  const own = policyOf(await fetch(address)).split('; ');
+  expect(own.filter((each) => each !== 'worker-src blob:').toSorted()).toEqual(
+    policyOf(consoleAnswer).split('; ').toSorted(),
+  );
+  expect(own).toContain('worker-src blob:');
+});
+
 itInBrowser('plays the real page, and its text is a scenario of the tests', async (page) => {
-  const played = await new Played(page).open(await servePlayground());
+  const played = await new Played(page).open(address);
   await played.of('Servers', 'Dies').click();
   await page.getByText('db-1 is down.').first().waitFor();
   await page.locator('tbody').getByRole('link', { name: 'Sales' }).first().click();
@@ -53,8 +69,26 @@ itInBrowser('plays the real page, and its text is a scenario of the tests', asyn
   expect(played.complaints).toEqual([]);
 });
 
-itInBrowser('lets time pass while a dialog waits for a gateway that hangs', async (page) => {
-  const played = await new Played(page).open(await servePlayground());
+itInBrowser('leads through the outage of its page in a minute', async (page) => {
+  const played = new Played(page);
+  await page.goto(address);
+  await played.of('Servers', 'Dies').click();
+  await page.getByText('No server of Sales takes new sessions').waitFor();
+  await played.panel.getByLabel('What the gateway does').selectOption('do it after 12s');
+  await played.of('Gateway', 'Next').click();
+  await page.locator('tbody').getByRole('link', { name: 'Sales' }).first().click();
+  await played.panel.getByLabel('Speed').selectOption('10×');
+  await ask(page, 'Stop Sales');
+  expect(await confirm(page, 'Stop Sales')).toContain('Unknown');
+  await page.getByText('The outcome of service.stopped is unknown').first().waitFor();
+  await page.locator('tbody tr.off').getByText('Sales').waitFor();
+  await page.getByText('The outcome of service.stopped is unknown').first().waitFor({ state: 'detached' });
+});
+
+itInBrowser('lets time pass while a dialog waits for an answer', async (page) => {
+  const played = await new Played(page).open(address);
+  await played.perform('options {"limits":{"effectDeadlineMs":1000}}');
+  await played.perform('restart');
   await played.of('Gateway', 'Next').click();
   await page.locator('tbody').getByRole('link', { name: 'Sales' }).first().click();
   await ask(page, 'Stop Sales');
@@ -64,7 +98,7 @@ itInBrowser('lets time pass while a dialog waits for a gateway that hangs', asyn
 });
 
 itInBrowser('is the same world for everybody who opens its address', async (page) => {
-  const played = await new Played(page).open(await servePlayground());
+  const played = await new Played(page).open(address);
   await played.panel.getByLabel('Nodes').selectOption('3');
   await played.button('Node c').waitFor();
   await played.pause();
@@ -92,7 +126,7 @@ itInBrowser('is the same world for everybody who opens its address', async (page
 itInBrowser('steps through a scenario of a file, as the tests do', async (page) => {
   const file = read('tests/scenarios/fleet/pause.txt');
   const title = 'A command of a node that stood still too long is ended by the others, and taken back.';
-  const played = await new Played(page).open(await servePlayground());
+  const played = await new Played(page).open(address);
   await played.openFile(file);
   await played.panel.getByLabel('Step through').selectOption(title);
   await played.button('Close').click();
@@ -106,8 +140,8 @@ itInBrowser('steps through a scenario of a file, as the tests do', async (page) 
 
 itInBrowser('stops a world that breaks a law, with its scenario', async (page) => {
   const broken = await newDirectory();
-  buildPlayground('--fault', 'leaves-what-was-abandoned', '--to', broken);
-  const played = await new Played(page).open(await servePlayground(broken));
+  const place = await play('--fault', 'leaves-what-was-abandoned', '--to', broken);
+  const played = await new Played(page).open(place);
   await played.panel.getByLabel('Play', { exact: true }).selectOption({ index: 2 });
   await played.panel.locator('.steps .ahead').first().waitFor();
   await played.panel.getByLabel('Speed').selectOption('60×');
@@ -141,7 +175,7 @@ describe.each([
     await page.emulateMedia({ colorScheme });
     // The policy of the page lets no other script in.
     await page.addInitScript({ content: axe.source });
-    const played = await new Played(page).open(await servePlayground());
+    const played = await new Played(page).open(address);
     await page.locator('tbody').getByRole('link', { name: 'Sales' }).first().waitFor();
     if (width < 1000) await played.button('Controls').click();
     await played.panel.getByLabel('Any step').fill('wait and see');
@@ -157,7 +191,7 @@ describe.each([
 
 itInBrowser('is played without a mouse', async (page) => {
   const played = new Played(page);
-  await page.goto(await servePlayground());
+  await page.goto(address);
   await played.button('Pause').first().waitFor();
   await tabTo(page, 'Pause');
   await page.keyboard.press('Enter');

@@ -1,43 +1,35 @@
 /**
  * The playground in a browser: from a web server, or from disk.
  */
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
 
+import { afterAll } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 
 import { readLink } from '../../examples/playground/link.ts';
-import { listen } from '../console/served-console.ts';
 import { root } from '../support/project.ts';
 
 /** Where the build puts the playground. */
 export const folder = `${root}examples/dist/playground`;
 
-/** The policy of the page of the console, and workers of the page. */
-const policy = [
-  "default-src 'none'",
-  ...['script-src', 'style-src', 'connect-src'].map((name) => `${name} 'self'`),
-  'worker-src blob:',
-  "img-src 'self' data:",
-  ...['frame-ancestors', 'base-uri', 'form-action'].map((name) => `${name} 'none'`),
-].join('; ');
+export const files = ['index.html', 'playground.js', 'playground.css'];
 
-/** The files of a playground, with their types. */
-const types = { 'index.html': 'text/html', 'playground.js': 'text/javascript', 'playground.css': 'text/css' };
+const running: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of running) child.kill();
+});
 
-export const files = Object.keys(types);
-
-/** Serves a playground, and nothing else. Gives its address. */
-export async function servePlayground(from = folder): Promise<string> {
-  const server = createServer(({ url = '' }, response) => {
-    const name = url === '/' ? 'index.html' : url.slice(1);
-    if (!(name in types)) return response.writeHead(404).end();
-    const type = `${types[name as keyof typeof types]}; charset=utf-8`;
-    return response
-      .writeHead(200, { 'content-security-policy': policy, 'content-type': type })
-      .end(readFileSync(`${from}/${name}`));
-  });
-  return `http://127.0.0.1:${String(await listen(server))}/`;
+/** Builds and serves a playground as `npm run play` does, with options of the build. Gives its address. */
+export async function play(...options: readonly string[]): Promise<string> {
+  const env = { ...process.env, PORT: '0' };
+  const child = spawn(process.execPath, ['scripts/play.js', ...options], { cwd: root, env });
+  running.push(child);
+  for await (const line of createInterface(child.stdout)) {
+    const [, address] = /^The playground is at (\S+)$/.exec(line) ?? [];
+    if (address !== undefined) return address;
+  }
+  throw new Error('The playground is not served');
 }
 
 /** The world in a page, as a person sees it. */

@@ -34,12 +34,6 @@ export function buildExamples(): void {
   build([compiler, '-p', 'examples/tsconfig.build.json']);
 }
 
-/** Brings the playground up to date with the sources; or builds another one, with options of the script. */
-export function buildPlayground(...options: readonly string[]): void {
-  if (options.length === 0) build(['scripts/playground.js']);
-  else runNode('scripts/playground.js', ...options);
-}
-
 /** What npm says about a package that it packs. */
 interface Packed {
   /** Bytes of the packed file. */

@@ -130,7 +130,6 @@ itInBrowser('steps through a scenario of a file, as the tests do', async (page) 
   await played.openFile(file);
   await played.panel.getByLabel('Step through').selectOption(title);
   await played.button('Close').click();
-  await played.panel.locator('.steps .ahead').first().waitFor();
   await played.stepThrough();
   const own = readScenarios(file).scenarios.find((each) => each.title === title);
   const seen = own?.lines.flatMap((line) => (typeof line === 'string' ? [] : line.seen)) ?? [];

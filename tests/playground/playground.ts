@@ -91,6 +91,7 @@ export class Played {
   /** Does all steps that are ahead, one after the other. */
   async stepThrough(): Promise<void> {
     const ahead = this.panel.locator('.steps .ahead');
+    await ahead.first().waitFor();
     for (let left = await ahead.count(); left > 0; left -= 1) {
       await this.button('Step').click();
       await this.page.waitForFunction(

@@ -13,8 +13,8 @@ const settingOf = (name: string): string =>
 
 loadsLateBy(() => import('./late.tsx'));
 
-const name = addressOf(location.href, settingOf('admin-path'));
 const logInPath = settingOf('log-in-path');
+const name = addressOf(location.href, settingOf('admin-path'));
 openPage({
   name,
   connect: (logIn) => connect(name, logIn),

@@ -58,18 +58,6 @@ export interface Page {
   lookAt(this: void, sessions: WantedSessions | undefined): void;
   logIn(this: void, logIn?: LogIn): Promise<void>;
   logOut(this: void): void;
-  /** The fragment of the document that shows a place. */
-  fragmentOf(this: void, place: Place): string;
-}
-
-/** What a page needs of the document that it is in. */
-export interface Opening {
-  /** Names the interface: the pages of one browser share what they hear of it. */
-  readonly name: string;
-  readonly connect: (logIn?: LogIn) => Promise<Client>;
-  readonly logInAddress?: string;
-  /** The fragment of the document that shows a place. Left out if the fragment has only the place. */
-  readonly fragmentOf?: (place: Place) => string;
 }
 
 /** As many outcomes are kept. */
@@ -77,7 +65,15 @@ const mostOutcomes = 20;
 
 const now = (): number => performance.now();
 
-function createPage({ name, connect, logInAddress = '', fragmentOf = formatPlace }: Opening): Page {
+/** What a page needs of the document that it is in. */
+export interface Opening {
+  /** Names the interface: the pages of one browser share what they hear of it. */
+  readonly name: string;
+  readonly connect: (logIn?: LogIn) => Promise<Client>;
+  readonly logInAddress: string;
+}
+
+function createPage({ name, connect, logInAddress }: Opening): Page {
   // Once a frame, however many events there are. What a person does is drawn at once.
   const model = createStore(createModel(now()), requestAnimationFrame);
   const place = createStore(parsePlace(location.hash));
@@ -98,12 +94,12 @@ function createPage({ name, connect, logInAddress = '', fragmentOf = formatPlace
   addEventListener('popstate', () => place.set(parsePlace(location.hash)));
 
   return {
-    ...{ model, place, client, asked, outcomes, keys, hasOwnLogIn, logInAddress, fragmentOf },
+    ...{ model, place, client, asked, outcomes, keys, hasOwnLogIn, logInAddress },
     go: (change, how = 'push') => {
       // Other sessions: none of them is chosen yet.
       const other = change.search === undefined ? {} : { chosen: undefined };
       const next = { ...place.get(), ...other, ...change };
-      const fragment = fragmentOf(next);
+      const fragment = formatPlace(next);
       const target = fragment === '' ? location.pathname + location.search : `#${fragment}`;
       if (how === 'push') history.pushState(null, '', target);
       else history.replaceState(null, '', target);

@@ -112,6 +112,14 @@ function formatSections(words: BySection): string {
     .join(',');
 }
 
+/** What every fragment has besides the place. */
+let kept: readonly [string, string][] = [];
+
+/** Keeps something in every fragment, for a program around the page. */
+export function keepInFragments(entries: typeof kept): void {
+  kept = entries;
+}
+
 /** The fragment of a place; empty at home. */
 export function formatPlace({ view, find, open, zone, search, past, chosen, ...sections }: Place): string {
   const named = {
@@ -129,7 +137,10 @@ export function formatPlace({ view, find, open, zone, search, past, chosen, ...s
     value === '' ? [] : [[name, String(value)] as [string, string]],
   );
   // A link is easier to read with its slashes, colons and commas.
-  const query = String(new URLSearchParams(given)).replace(/%(?:2F|3A|2C)/g, decodeURIComponent);
+  const query = String(new URLSearchParams([...given, ...kept])).replace(
+    /%(?:2F|3A|2C)/g,
+    decodeURIComponent,
+  );
   return `${view === home.view && query !== '' ? '' : view}${query === '' ? '' : `?${query}`}`.replace(
     /^gateway$/,
     '',

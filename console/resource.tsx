@@ -11,7 +11,7 @@ import { nameAt } from './name.ts';
 import type { Model, Row, Trail } from './model.ts';
 import { useNow, useWhen } from './now.ts';
 import { usePage } from './page.ts';
-import type { Place } from './place.ts';
+import { formatPlace, type Place } from './place.ts';
 import { drainAtNodes } from './scope.ts';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
@@ -37,10 +37,7 @@ interface PlaceLinkProps {
 export function PlaceLink({ to, children, link, label }: PlaceLinkProps) {
   const page = usePage();
   const place = useStore(page.place);
-  const href = useMemo(
-    () => `#${page.fragmentOf({ ...place, ...to })}`,
-    [place, ...Object.entries(to).flat()],
-  );
+  const href = useMemo(() => `#${formatPlace({ ...place, ...to })}`, [place, ...Object.entries(to).flat()]);
   return (
     <a
       class="link"

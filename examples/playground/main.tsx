@@ -14,7 +14,6 @@ import { loadsLateBy } from '../../console/later.ts';
 import { Live } from '../../console/live.tsx';
 import { giveMeanings, type Meanings } from '../../console/meaning.ts';
 import { openPage } from '../../console/page.ts';
-import { formatPlace } from '../../console/place.ts';
 import { Sessions } from '../../console/sessions.tsx';
 import { judge } from './judge.ts';
 import type { Charge, Order } from './message.ts';
@@ -43,7 +42,7 @@ function open(): void {
     // No other tab hears of this world.
     name: address,
     connect: () => player.connect(),
-    fragmentOf: (place) => player.fragmentOf(formatPlace(place)),
+    logInAddress: '',
   });
   render(<App />, elementOf('page'));
   render(<Panel player={player} />, elementOf('panel'));

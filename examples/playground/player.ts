@@ -5,6 +5,7 @@ import { createClient, type Client, type Send } from 'gateway-admin-core/client'
 import { connect } from 'gateway-admin-core/message-port';
 
 import { usePage } from '../../console/page.ts';
+import { formatPlace, keepInFragments } from '../../console/place.ts';
 import { createStore, type Store } from '../../console/store.ts';
 import { setGatewayNow } from '../../console/time.ts';
 import { placedAt } from '../../tests/scenario/fleet-world.ts';
@@ -57,7 +58,6 @@ export class Player {
   /** The steps that are judged, or were judged last. */
   #charged = '';
   #line: Send | undefined;
-  #link = '';
   readonly #ownLinks = new Set<string>();
   #isWriting = false;
   /** Whether the page is to read everything anew, because it looks at something else. */
@@ -125,11 +125,6 @@ export class Player {
       return this.#line(request);
     };
     return Promise.resolve(createClient(send));
-  }
-
-  /** The fragment of the document, for that of the page. */
-  fragmentOf(place: string): string {
-    return this.#link === '' ? place : `${place}${place.includes('?') ? '&' : '?'}${this.#link}`;
   }
 
   /** The scenario so far, as a text for `tests/scenarios/`. */
@@ -202,9 +197,10 @@ export class Player {
     // What happens from now on is written once more.
     this.#isWriting = false;
     const { seed, done } = this.shown.get();
-    this.#link = await formatLink({ seed, steps: this.#steps, done: done.length });
-    this.#ownLinks.add(this.#link);
-    history.replaceState(history.state, '', `#${usePage().fragmentOf(usePage().place.get())}`);
+    const link = await formatLink({ seed, steps: this.#steps, done: done.length });
+    this.#ownLinks.add(link);
+    keepInFragments([...new URLSearchParams(link)]);
+    history.replaceState(history.state, '', `#${formatPlace(usePage().place.get())}`);
   }
 
   /** Another link was opened here. The back button leads to links of the same world, and leads back in the page alone. */

@@ -9,6 +9,7 @@ import { askToCreate } from './creation.ts';
 import { rowFits } from './find.ts';
 import { healthOf, isWrong, type Health } from './health.ts';
 import { rowsOf } from './model.ts';
+import { noticeMoves } from './moving.ts';
 import {
   firstSort,
   isShown,
@@ -186,7 +187,7 @@ function Rows({ name, rows, model, sort }: RowsProps) {
           )}
         </tr>
       </thead>
-      <tbody>
+      <tbody ref={noticeMoves}>
         {rows.map((each) => (
           <TableRow key={each.name} ranked={each} name={name} columns={shown} model={model} />
         ))}

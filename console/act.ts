@@ -1,7 +1,7 @@
 /**
  * Acts: everything that a person can do to the gateway, as data. Each act is an endpoint with what it is given.
  */
-import { linkTo, type Plan } from 'gateway-admin-core';
+import { linkTo, type Operation, type Plan } from 'gateway-admin-core';
 import { acts, closeEach, listedBy, nameToType, subjectOfSearch } from 'gateway-admin-core/client';
 import type {
   ActId,
@@ -12,8 +12,8 @@ import type {
   SessionSearch,
 } from 'gateway-admin-core/client';
 
-import type { CommandMethod } from './connection.ts';
-import { definitionOf, linksIn, numberOf, textsOf, type Typed } from './form.ts';
+import { commandAt, type CommandMethod } from './connection.ts';
+import { definitionOf, linksIn, numberOf, patchOf, textsOf, type Typed } from './form.ts';
 import { isUpAt } from './health.ts';
 import { nameAt } from './name.ts';
 import { rowsOf, type Collection, type Model, type Row } from './model.ts';
@@ -41,8 +41,8 @@ export interface Act {
   readonly typed?: Typed;
   /** The arguments with the values of the inputs. Default: `given`. */
   readonly withInputs?: (typed: Typed) => readonly unknown[];
-  /** The link of the resource, to find who else changes it; left out if there is none. */
-  readonly resource?: string;
+  /** The links of the resources, to find who else changes them; left out if there are none. */
+  readonly resources?: readonly string[];
   /** The method that plans and does it. Default: that of the endpoint. */
   readonly methodOf?: (client: Client) => CommandMethod;
   /** Called once it is done. */
@@ -86,7 +86,7 @@ function simple(id: CommandId, verb: string): Maker {
     title: `${verb} ${name}`,
     subject: name,
     given: [name],
-    resource: link,
+    resources: [link],
   });
 }
 
@@ -241,7 +241,7 @@ export const actsOnResource: readonly ActRow[] = [
       given: [Number(name)],
       // A later session can have the id.
       options: { ifMatch: etag },
-      resource: link,
+      resources: [link],
     }),
   },
   holding(true),
@@ -283,7 +283,7 @@ export function creating(table: readonly Field[], collection: string, service?: 
     inputs: fields.map(({ input }) => input),
     titleWith: ({ name = '' }) => text.addNamed(collection, name, service),
     withInputs: (typed) => [...(service === undefined ? [] : [service]), definitionOf(fields, typed)],
-    ...(service === undefined ? {} : { resource: linkTo('services', service) }),
+    ...(service === undefined ? {} : { resources: [linkTo('services', service)] }),
   } satisfies Act;
   return collection === 'servers' || collection === 'filters' ? creatingIn(act, collection) : act;
 }
@@ -318,7 +318,7 @@ export function deletingListener(service: string, listener: string): Act {
     title: text.deleteListener(listener, service),
     subject: listener,
     given: [service, listener],
-    resource: linkTo('services', service),
+    resources: [linkTo('services', service)],
   };
 }
 
@@ -367,7 +367,7 @@ export function actOfAlert(
     .map((server): readonly [string, string] => [linkTo('servers', server.name), server.name])
     .filter(([link]) => found?.servers?.includes(link) !== true && isUpAt(model, link));
   return {
-    ...{ id, title, subject: name, given: [], resource },
+    ...{ id, title, subject: name, given: [], resources: [resource] },
     inputs: [{ name: 'server', label: text.columns.server, type: 'choice', choices: others }],
     withInputs: ({ server }) => [name, [{ op: 'add', path: '/servers/-', value: server }]],
   };
@@ -387,7 +387,56 @@ export function patching({ collection, link, name }: Subject, patch: readonly ob
     title: text.change(name),
     subject: name,
     given: [name, patch],
-    resource: link,
+    resources: [link],
+  };
+}
+
+/** An act on each of several resources of a collection, as one sequence. */
+export function onEach(make: Maker, subjects: readonly Subject[]): Act {
+  const names = subjects.map(({ name }) => name);
+  const links = subjects.map(({ link }) => link);
+  const [{ collection } = { collection: '' }] = subjects;
+  const act = make({ collection, link: '', name: text.several(collection, names) }, {});
+  const withInputs = (typed: Typed): readonly unknown[] => {
+    const [, body] = act.withInputs?.(typed) ?? [];
+    return [{ commands: links.map((link) => commandAt(act.id, link, body)) }];
+  };
+  return { ...act, id: 'sequence.send', row: act.id, resources: links, withInputs };
+}
+
+/**
+ * The act that changes settings of several resources. A setting in which they differ has no text at first, and stays as
+ * it is while it has none.
+ */
+export function changing(
+  table: readonly Field[],
+  collection: string,
+  rows: readonly (Shown & { readonly name: string })[],
+): Act {
+  const fields = table.filter(({ isSettable }) => isSettable);
+  const all = rows.map((row) => textsOf(fields, row));
+  const isSame = ({ name }: Field): boolean => all.every((each) => each[name] === all[0]?.[name]);
+  const same = Object.fromEntries(
+    fields.map((each) => [each.name, isSame(each) ? (all[0]?.[each.name] ?? '') : '']),
+  );
+  const names = rows.map(({ name }) => name);
+  const links = names.map((name) => linkTo(collection, name));
+  const id = `${collection}.patch` as CommandId;
+  return {
+    ...{ id: 'sequence.send', row: id, given: [], resources: links },
+    title: text.changeEach(text.several(collection, names)),
+    subject: text.several(collection, names),
+    typed: same,
+    inputs: fields.map((field) => {
+      const { input } = field;
+      const hint = isSame(field) ? input.hint : `${text.differs} ${input.hint ?? ''}`;
+      return { ...input, isRequired: false, ...(hint === undefined ? {} : { hint }) };
+    }),
+    withInputs(typed) {
+      const edited = fields.filter(({ name }) => (typed[name] ?? '') !== same[name]);
+      const patchFor = (row: Shown): readonly Operation[] => patchOf(edited, row, typed);
+      return [{ commands: rows.map((row, at) => commandAt(id, links[at] ?? '', patchFor(row))) }];
+    },
   };
 }
 

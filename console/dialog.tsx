@@ -224,7 +224,8 @@ async function perform(
     act.onDone?.();
     if (act.id === 'history.undo') page.forget(act);
     // The drawer of a deleted resource has nothing to show.
-    if (/\.(?:delete|close)$/.test(act.id) && act.resource === page.place.get().open) page.go({ open: '' });
+    const isGone = /\.(?:delete|close)$/.test(act.row ?? act.id);
+    if (isGone && act.resources?.includes(page.place.get().open) === true) page.go({ open: '' });
     const scope = scopeOf(page.model.get(), act);
     const told = { ...act, title: `${act.title} ${scope.where}`.trim() };
     page.tell(await doneOf(client, told, plan, answer.value, performance.now() - since, last, scope));
@@ -399,12 +400,12 @@ function PlanText({ plan, counted }: { readonly plan: Plan; readonly counted: st
   );
 }
 
-/** Who else changes the same resource when the dialog opens. */
-function Others({ act: { resource } }: { readonly act: Act }) {
+/** Who else changes the same resources when the dialog opens. */
+function Others({ act: { resources = [] } }: { readonly act: Act }) {
   const page = usePage();
   const [others] = useState(() =>
-    rowsOf(page.model.get(), 'commands').filter(
-      ({ resources }) => resource !== undefined && resources.includes(resource),
+    rowsOf(page.model.get(), 'commands').filter((command) =>
+      command.resources.some((each) => resources.includes(each)),
     ),
   );
   if (others.length === 0) return null;

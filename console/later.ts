@@ -12,6 +12,7 @@ import { text } from './text.ts';
 /** What the late part has. */
 interface Late {
   readonly ActDialog: ComponentType;
+  readonly ChosenRows: ComponentType;
   readonly Drawer: ComponentType<{ readonly link: string }>;
   readonly History: ComponentType;
   readonly Keys: ComponentType;

@@ -2,10 +2,12 @@
  * Sessions: a list of any length, of which the visible part is read.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { searchText, type SessionSearch } from 'gateway-admin-core/client';
+import { searchText, type ChosenSession, type SessionSearch } from 'gateway-admin-core/client';
 import { linkTo } from 'gateway-admin-core';
 
 import { actsOnResource, closingChosen, closingOf } from './act.ts';
+import { ChooseBox } from './choosing.tsx';
+import { ChosenBar } from './chosen.tsx';
 import { chosenAtFirst } from './field.tsx';
 import { instantOnClocks } from './instant.ts';
 import { rowsOf, type Session, type SessionPart } from './model.ts';
@@ -40,7 +42,9 @@ export function Sessions() {
 function SessionList({ search }: { readonly search: SessionSearch }) {
   const page = usePage();
   const { sessions } = useStore(page.model, 'sessions');
-  const { chosen = new Map() } = useStore(page.place);
+  const place = useStore(page.place);
+  // What is chosen in other lists stays chosen there.
+  const chosen = new Map([...(place.chosen ?? [])].filter(([key]) => typeof key === 'number'));
   /** Where the last box was pressed: with Shift, a press chooses everything from there. */
   const last = useRef(0);
   useEffect(() => () => page.lookAt(undefined), [page]);
@@ -76,11 +80,19 @@ function SessionList({ search }: { readonly search: SessionSearch }) {
       <Grid part={part} chosen={chosen} press={press} />
       {chosen.size > 0 && (
         <ChosenBar
-          part={part}
-          chosen={chosen}
-          choose={choose}
+          count={chosen.size}
+          all={part.total}
+          found={part.total}
+          most={mostAtOnce}
           chooseAll={() => void chooseAll(0, part.total - 1)}
-        />
+        >
+          <button
+            class="danger"
+            onClick={() => page.ask(closingChosen(sessionsIn(chosen), () => choose(new Map())))}
+          >
+            {text.closeChosen(chosen.size)}
+          </button>
+        </ChosenBar>
       )}
     </>
   );
@@ -118,45 +130,9 @@ function Bar({ part, search }: BarProps) {
   );
 }
 
-interface ChosenProps {
-  readonly part: SessionPart;
-  readonly chosen: Chosen;
-  readonly choose: (chosen: Chosen) => void;
-  readonly chooseAll: () => void;
-}
-
-/** What is chosen, and what can be done with it. */
-function ChosenBar({ part, chosen, choose, chooseAll }: ChosenProps) {
-  const page = usePage();
-  const chooseNone = (): void => choose(new Map());
-  const most = Math.min(part.total, mostAtOnce);
-  return (
-    <div class="chosen">
-      <b>{text.sessions.chosen(chosen.size, part.total)}</b>
-      {chosen.size < most && (
-        <button class="plain" onClick={chooseAll}>
-          {text.sessions.chooseAll(most, part.total)}
-        </button>
-      )}
-      <button class="plain" onClick={chooseNone}>
-        {text.sessions.chooseNone}
-      </button>
-      <span class="soft">{text.sessions.range}</span>
-      <button
-        class="danger"
-        onClick={() =>
-          page.ask(
-            closingChosen(
-              [...chosen].map(([id, etag]) => ({ id, etag })),
-              chooseNone,
-            ),
-          )
-        }
-      >
-        {text.closeChosen(chosen.size)}
-      </button>
-    </div>
-  );
+/** The chosen sessions, each with its entity tag. */
+function sessionsIn(chosen: Chosen): readonly ChosenSession[] {
+  return [...chosen].map(([id, etag]) => ({ id, etag }));
 }
 
 type Press = (position: number, row: Session, isChosen: boolean, isRange: boolean) => void;
@@ -328,11 +304,10 @@ function SessionRow({ row, position, isChosen, press }: RowProps) {
     <div class={`session ${isChosen ? 'is-chosen' : ''}`} role="row" aria-rowindex={position + 2} data-row>
       <span role="cell">
         {row !== undefined && (
-          <input
-            type="checkbox"
-            checked={isChosen}
-            aria-label={`${text.columns.choose} ${String(row.id)}, ${row.user}`}
-            onClick={({ currentTarget, shiftKey }) => press(position, row, currentTarget.checked, shiftKey)}
+          <ChooseBox
+            of={`${String(row.id)}, ${row.user}`}
+            isChosen={isChosen}
+            press={(...how) => press(position, row, ...how)}
           />
         )}
       </span>

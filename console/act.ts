@@ -13,7 +13,7 @@ import type {
 } from 'gateway-admin-core/client';
 
 import { commandAt, type CommandMethod } from './connection.ts';
-import { definitionOf, linksIn, numberOf, patchOf, textsOf, type Typed } from './form.ts';
+import { definitionOf, linksIn, linksText, numberOf, patchOf, textsOf, type Typed } from './form.ts';
 import { isUpAt } from './health.ts';
 import { nameAt } from './name.ts';
 import { rowsOf, type Collection, type Model, type Row } from './model.ts';
@@ -36,6 +36,8 @@ export interface Act {
   /** The arguments of the method of the client: the subject and the body. */
   readonly given: readonly unknown[];
   readonly options?: object;
+  /** The options with the values of the inputs. Default: `options`. */
+  readonly optionsWith?: (typed: Typed) => object;
   readonly inputs?: readonly Input[];
   /** What the inputs have at first. Default: nothing, and the first of choices. */
   readonly typed?: Typed;
@@ -60,6 +62,9 @@ export interface Subject {
 
 /** What the page knows of the state of a resource. */
 type Shown = Readonly<Record<string, unknown>>;
+
+/** A resource of a list. */
+export type Named = Shown & { readonly name: string };
 
 /** Makes an act of a resource as it was read, with its entity tag. */
 type Maker = (subject: Subject, resource: Shown, etag?: string) => Act;
@@ -172,9 +177,8 @@ function detaching(id: CommandId): ActRow {
 }
 
 /** The act that makes the gateway as a document says. Its plan compares the two. */
-const adopting: ActRow = {
-  id: 'document.adopt',
-  act: () => ({
+export function adopting(document = ''): Act {
+  return {
     id: 'document.adopt',
     title: text.document.compare,
     titleWith: ({ document = '' }) => (document.trim() === '' ? text.document.compare : text.document.apply),
@@ -184,10 +188,13 @@ const adopting: ActRow = {
         ...{ name: 'document', label: text.document.label, hint: text.document.hint },
         ...{ type: 'long', isRequired: true },
       },
+      { name: 'only', label: text.document.extent, type: 'choice', choices: text.document.extents },
     ],
-    withInputs: ({ document = '' }) => [jsonIn(document)],
-  }),
-};
+    typed: { document },
+    withInputs: ({ document: typed = '' }) => [jsonIn(typed)],
+    optionsWith: ({ only }) => (only ? { only } : {}),
+  };
+}
 
 /** The value that a text is in JSON; the text itself if it is none. */
 function jsonIn(typed: string): unknown {
@@ -246,7 +253,7 @@ export const actsOnResource: readonly ActRow[] = [
   },
   holding(true),
   holding(false),
-  adopting,
+  { id: 'document.adopt', act: () => adopting() },
   onGateway('gateway.flushLogs', text.flushLogs),
   onGateway('fleet.retry', text.retryBehind),
 ];
@@ -268,8 +275,22 @@ export function copying(table: readonly Field[], { collection, name }: Subject, 
   };
 }
 
+/** What a new resource is among. */
+interface Surrounded {
+  /** The service of a new listener. */
+  readonly service?: string | undefined;
+  /** The others of the kind. What all have in common, the new one has at first. */
+  readonly others?: readonly Named[];
+  /** The lists that have all others, each as text with links. */
+  readonly lists?: Typed;
+}
+
 /** The act that creates a resource of a collection, or a listener of a service. */
-export function creating(table: readonly Field[], collection: string, service?: string): Act {
+export function creating(
+  table: readonly Field[],
+  collection: string,
+  { service, others = [], lists = {} }: Surrounded = {},
+): Act {
   const fields = table
     .filter(({ inDefinition }) => inDefinition !== undefined)
     .toSorted(
@@ -281,11 +302,54 @@ export function creating(table: readonly Field[], collection: string, service?: 
     subject: service ?? collection,
     given: [],
     inputs: fields.map(({ input }) => input),
+    typed: { ...commonOf(fields, others), ...lists, ...ownOf(others, service) },
     titleWith: ({ name = '' }) => text.addNamed(collection, name, service),
     withInputs: (typed) => [...(service === undefined ? [] : [service]), definitionOf(fields, typed)],
     ...(service === undefined ? {} : { resources: [linkTo('services', service)] }),
   } satisfies Act;
   return collection === 'servers' || collection === 'filters' ? creatingIn(act, collection) : act;
+}
+
+/** What all of some resources have, as the texts of a form, and the next name in their row. */
+function commonOf(fields: readonly Field[], others: readonly Named[]): Typed {
+  const links = (name: string): readonly string[] =>
+    others
+      .map((each) => (each[name] ?? []) as readonly string[])
+      .reduce((one, other) => one.filter((link) => other.includes(link)));
+  if (others.length === 0) return {};
+  return {
+    ...sameTexts(fields, others),
+    ...Object.fromEntries(
+      fields.filter(({ type }) => type === 'names').map(({ name }) => [name, linksText(links(name))]),
+    ),
+    name: nextName(others.map(({ name }) => name)),
+  };
+}
+
+/** What a new resource has for itself: how it begins, and the place where no other one is. */
+function ownOf({ length }: readonly Named[], service: string | undefined): Typed {
+  if (service !== undefined) return { port: '' };
+  return { state: '', ...(length === 1 ? { address: '' } : {}) };
+}
+
+/** The texts of the fields in which some resources do not differ; those of the other fields are empty. */
+function sameTexts(fields: readonly Field[], resources: readonly Shown[]): Typed {
+  const [first = {}, ...others] = resources.map((each) => textsOf(fields, each));
+  return Object.fromEntries(
+    Object.entries(first).map(([name, value]) => [
+      name,
+      others.every((each) => each[name] === value) ? value : '',
+    ]),
+  );
+}
+
+/** The name that follows names such as `db-1` and `db-2`; empty if they are no row. */
+function nextName(names: readonly string[]): string {
+  const parts = names.map((name) => /^(.*?)([ -]?)(\d*)$/.exec(name) ?? []);
+  const [[, stem = '', gap = ''] = []] = parts;
+  if (!parts.every(([, each]) => each === stem)) return '';
+  const last = Math.max(...parts.map(([, , , number]) => Number(number ?? '') || 1));
+  return `${stem}${gap || ' '}${String(last + 1)}`;
 }
 
 /** The act that creates a resource and adds it to the lists that the person chooses, as one change. */
@@ -408,17 +472,9 @@ export function onEach(make: Maker, subjects: readonly Subject[]): Act {
  * The act that changes settings of several resources. A setting in which they differ has no text at first, and stays as
  * it is while it has none.
  */
-export function changing(
-  table: readonly Field[],
-  collection: string,
-  rows: readonly (Shown & { readonly name: string })[],
-): Act {
+export function changing(table: readonly Field[], collection: string, rows: readonly Named[]): Act {
   const fields = table.filter(({ isSettable }) => isSettable);
-  const all = rows.map((row) => textsOf(fields, row));
-  const isSame = ({ name }: Field): boolean => all.every((each) => each[name] === all[0]?.[name]);
-  const same = Object.fromEntries(
-    fields.map((each) => [each.name, isSame(each) ? (all[0]?.[each.name] ?? '') : '']),
-  );
+  const same = sameTexts(fields, rows);
   const names = rows.map(({ name }) => name);
   const links = names.map((name) => linkTo(collection, name));
   const id = `${collection}.patch` as CommandId;
@@ -427,10 +483,9 @@ export function changing(
     title: text.changeEach(text.several(collection, names)),
     subject: text.several(collection, names),
     typed: same,
-    inputs: fields.map((field) => {
-      const { input } = field;
-      const hint = isSame(field) ? input.hint : `${text.differs} ${input.hint ?? ''}`;
-      return { ...input, isRequired: false, ...(hint === undefined ? {} : { hint }) };
+    inputs: fields.map(({ name, input }) => {
+      const isSame = rows.every((row) => JSON.stringify(row[name]) === JSON.stringify(rows[0]?.[name]));
+      return { ...input, isRequired: false, hint: `${isSame ? '' : `${text.differs} `}${input.hint ?? ''}` };
     }),
     withInputs(typed) {
       const edited = fields.filter(({ name }) => (typed[name] ?? '') !== same[name]);

@@ -6,14 +6,14 @@ import { linkTo, type May } from 'gateway-admin-core';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { changing } from './act.ts';
+import { changing, type Named } from './act.ts';
 import { useAsking } from './asking.ts';
 import { useMeanings } from './meaning.ts';
 import { rowsOf } from './model.ts';
 import { OfferList, offersOn, type Offer, type Offered } from './offer.tsx';
 import { usePage } from './page.ts';
 import { useStore } from './store.ts';
-import { shownRows, type SectionName } from './tables.tsx';
+import { mostAtOnce, shownRows, type SectionName } from './tables.tsx';
 import { text } from './text.ts';
 
 interface BarProps {
@@ -48,9 +48,6 @@ export function ChosenBar({ count, all, found, most, chooseAll, children }: BarP
   );
 }
 
-/** As many resources are changed at once: a sequence takes no more commands. */
-const mostAtOnce = 100;
-
 /** Of as many resources it is asked what the person may do. */
 const mostAsked = 20;
 
@@ -82,8 +79,6 @@ export function ChosenRows() {
     </ChosenBar>
   );
 }
-
-type Named = Readonly<Record<string, unknown>> & { readonly name: string };
 
 /** What can be done to all of some resources. What was done leaves none of them chosen. */
 function useOffers(collection: string, rows: readonly Named[]): readonly Offer[] {

@@ -2,7 +2,13 @@
  * Sessions: a list of any length, of which the visible part is read.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { searchText, type ChosenSession, type SessionSearch } from 'gateway-admin-core/client';
+import {
+  searchText,
+  valueOf,
+  type ChosenSession,
+  type Client,
+  type SessionSearch,
+} from 'gateway-admin-core/client';
 import { linkTo } from 'gateway-admin-core';
 
 import { actsOnResource, closingChosen, closingOf } from './act.ts';
@@ -118,6 +124,7 @@ function Bar({ part, search }: BarProps) {
         {words !== '' && all > part.total && <span class="soft"> {text.sessions.ofAll(all)}</span>}
       </h2>
       <Age at={part.at} />
+      <Who search={search} />
       {rowsOf({ lists }, 'fleet').length > 0 && <span class="soft">{text.ofThisNode}</span>}
       <button
         class="plain danger"
@@ -133,6 +140,79 @@ function Bar({ part, search }: BarProps) {
 /** The chosen sessions, each with its entity tag. */
 function sessionsIn(chosen: Chosen): readonly ChosenSession[] {
   return [...chosen].map(([id, etag]) => ({ id, etag }));
+}
+
+/** By what sessions are counted. */
+const counted = ['user', 'address'] as const;
+
+/** So many sessions are counted, and so many of them at a time. */
+const [mostCounted, countedAtOnce] = [10_000, 1000];
+
+/** So many users or addresses are shown. */
+const mostShown = 8;
+
+interface Counts {
+  readonly by: (typeof counted)[number];
+  /** The number of sessions of each, the largest first. */
+  readonly all: readonly (readonly [value: string, count: number])[];
+  readonly read: number;
+  readonly of: number;
+  /** When they were counted. */
+  readonly at: number;
+}
+
+/** Whose the sessions are, once a person asks: each user or address finds its own. */
+function Who({ search }: { readonly search: SessionSearch }) {
+  const page = usePage();
+  const [counts, setCounts] = useState<Counts>();
+  async function count(by: Counts['by']): Promise<void> {
+    const client = page.client.get();
+    setCounts(client && (await countSessions(client, search, by).catch(() => undefined)));
+  }
+  const { by: shown, all = [], read = 0, of = 0 } = counts ?? {};
+  return (
+    <>
+      {counted.map((by) => (
+        <button key={by} class="plain" aria-pressed={by === shown} onClick={() => void count(by)}>
+          {text.sessions.by[by]}
+        </button>
+      ))}
+      {shown !== undefined && (
+        <div class="chips" role="group" aria-label={text.sessions.sessionsBy(shown)}>
+          {all.slice(0, mostShown).map(([value, number]) => (
+            <button
+              key={value}
+              class="chip"
+              onClick={() => page.go({ search: { ...search, [shown]: value } })}
+            >
+              {value} <b>{number.toLocaleString('en')}</b>
+            </button>
+          ))}
+          {all.length > mostShown && (
+            <span class="soft">{text.sessions.others(all.length - mostShown, shown)}</span>
+          )}
+          <Age at={counts?.at} />
+          {read < of && <span class="soft">{text.sessions.ofFirst(read, of)}</span>}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Counts the sessions that a search finds by their users or addresses. */
+async function countSessions(client: Client, search: SessionSearch, by: Counts['by']): Promise<Counts> {
+  const found = new Map<string, number>();
+  let [read, of] = [0, 1];
+  while (read < Math.min(of, mostCounted)) {
+    const range = [read, read + countedAtOnce - 1] as const;
+    const { elements, total } = valueOf(await client.sessions.list({ ...search, fields: [by], range }));
+    for (const { [by]: value } of elements) found.set(value, (found.get(value) ?? 0) + 1);
+    of = total;
+    read += elements.length;
+    if (elements.length === 0) break;
+  }
+  const all = [...found].sort(([, one], [, other]) => other - one);
+  return { by, all, read, of, at: performance.now() };
 }
 
 type Press = (position: number, row: Session, isChosen: boolean, isRange: boolean) => void;

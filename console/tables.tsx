@@ -7,7 +7,8 @@ import { useMemo } from 'preact/hooks';
 import { SmallButton } from './act-button.tsx';
 import { ChooseBox, usePressRow } from './choosing.tsx';
 import { sections, type Column, type Columns, type SectionName, type Shown } from './column.tsx';
-import { askToCreate } from './creation.ts';
+import type { Named } from './act.ts';
+import { askToChange, askToCreate } from './creation.ts';
 import { rowFits } from './find.ts';
 import { healthOf, isWrong, type Health } from './health.ts';
 import { rowsOf } from './model.ts';
@@ -87,6 +88,7 @@ function Section({ name, model, place }: SectionProps) {
         </h2>
         <Chips name={name} found={found} only={only[name]} show={(word) => show(word)} />
         {name === 'services' && rowsOf(model, 'fleet').length > 0 && <p class="soft">{text.ofThisNode}</p>}
+        {choosable.includes(name) && shown.length > 1 && <ChangingAll name={name} rows={shown} />}
         {isGrowing && <Adding name={name} model={model} />}
       </div>
       {isOpen && shown.length > 0 && (
@@ -301,6 +303,19 @@ function Head({ name, place, column: { title, by }, sort }: HeadProps) {
         </button>
       )}
     </th>
+  );
+}
+
+/** As many resources are changed at once: a sequence takes no more commands. */
+export const mostAtOnce = 100;
+
+/** The button that changes settings of all rows that are shown. */
+function ChangingAll({ name, rows }: Pick<RowsProps, 'name' | 'rows'>) {
+  const page = usePage();
+  const reason = rows.length > mostAtOnce ? text.tooMany(mostAtOnce) : undefined;
+  const all = rows.map(({ row }) => row as Named);
+  return (
+    <SmallButton title={text.changeAll} reason={reason} press={() => void askToChange(page, name, all)} />
   );
 }
 

@@ -202,6 +202,12 @@ export const text = {
     apply: 'Apply the document',
     label: 'Document',
     hint: 'In JSON, as the command line exports it. The plan says what differs; what it leaves out stays.',
+    extent: 'Compare',
+    extents: [
+      ['', 'everything'],
+      ['services,monitors,filters', 'services, monitors and filters'],
+      ['servers,listeners', 'where servers and listeners are'],
+    ] as const,
   },
   addNamed: (collection: string, name: string, service?: string) =>
     service === undefined ? `Add ${one(collection)} ${name}` : `Add listener ${name} to ${service}`,
@@ -219,6 +225,8 @@ export const text = {
   several: (collection: string, names: readonly string[]) =>
     names.length > 5 ? counted(names.length, one(collection)) : names.join(', '),
   eachOf: (collection: string, count: number) => counted(count, one(collection)),
+  changeAll: 'Change all',
+  tooMany: (most: number) => `At most ${most.toLocaleString('en')} at once. Find fewer of them first.`,
   changeEach: (what: string) => `Change the settings of ${what}`,
   differs: 'Not the same everywhere. Empty: stays as it is.',
   closeChosen: (count: number) => `Close ${counted(count, 'chosen session')}`,
@@ -348,9 +356,16 @@ export const text = {
     named: (id: string, user: string) => `session ${id} of ${user}`,
     ofAll: (all: number) => `of ${all.toLocaleString('en')}`,
     total: (total: number) => counted(total, 'session'),
+    by: { user: 'By user', address: 'By address' },
+    sessionsBy: (criterion: string) => `Sessions by ${criterion}`,
+    ofFirst: (read: number, of: number) =>
+      `Of the first ${read.toLocaleString('en')} of ${of.toLocaleString('en')}.`,
+    others: (count: number, criterion: string) =>
+      `${count.toLocaleString('en')} more ${criterion}${criterion.endsWith('s') ? 'es' : 's'}`,
   },
   drawer: {
     close: 'Close the drawer',
+    probe: ['A probe asks ', ': 204 while the gateway is ready, 503 while it is not.'] as const,
     why: 'Last change',
     gone: 'Gone.',
     plan: 'Show what this changes',

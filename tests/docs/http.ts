@@ -61,7 +61,7 @@ const common: readonly (Omit<Example, 'endpoint'> & { readonly title: string; re
   {
     title: 'Preview a command',
     text: `Every endpoint that changes something takes \`dry_run\` and \`mark\`. With \`dry_run=true\`, nothing is changed, and the answer is
-the [plan](runtime.md#preview-a-command): the events, the effects, and how many sessions would close or stay. With the \`mark\`
+the [plan](plan-and-undo.md#plan-a-command): the events, the effects, and how many sessions would close or stay. With the \`mark\`
 of the plan, \`mark=…\`, the same command does what the plan showed, or is refused with 412 and the plan of now.`,
     method: 'PUT',
     target: '/service/My-Service/stop?dry_run=true',

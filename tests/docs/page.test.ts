@@ -88,6 +88,15 @@ describe('the pages', () => {
     expect(all.filter((page) => page !== index && isPacked(page) && !linked.has(page))).toEqual([]);
   });
 
+  it('for users have at most 75,000 words', () => {
+    const words = ['README.md', 'SECURITY.md', ...all.filter(isPacked)].flatMap((page) =>
+      read(page)
+        .split(/\s+/)
+        .filter((word) => word !== ''),
+    );
+    expect(words.length).toBeLessThanOrEqual(75_000);
+  });
+
   it('that only the repository has are all linked from CONTRIBUTING.md, or from the pages that it links', () => {
     const outside = ['RELEASING.md', ...all, ...filesBelow('scripts', '.md'), ...filesBelow('bench', '.md')];
     const first = linkedFrom('CONTRIBUTING.md');

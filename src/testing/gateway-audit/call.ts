@@ -427,13 +427,21 @@ function clientCalls({
 > {
   return {
     async expectLimit(key, limit, when) {
-      const service = admin.snapshot.services.find(key);
-      if (clients === undefined || service === undefined || !runs(service)) return;
-      const count = admin.snapshot.sessions.countOfService(key);
-      if (count < limit || !(await clients.isTaken(service))) return;
-      throw new Error(
-        `the gateway must take no client of ${service.name} ${when}, because ${String(count)} are connected and max_connection is ${String(limit)}`,
-      );
+      const { services, sessions } = admin.snapshot;
+      const service = services.find(key);
+      const count = sessions.countOfService(key);
+      if (clients === undefined || service === undefined || !runs(service) || count < limit) return;
+      const why = `${when}, because ${String(count)} are connected and max_connection is ${String(limit)}`;
+      if (await clients.isTaken(service))
+        throw new Error(`the gateway must take no client of ${service.name} ${why}`);
+      for (const { service: other } of clients.all) {
+        const { max_connection: most = 0 } = other.settings;
+        const isFull = most > 0 && sessions.countOfService(other.key) >= most;
+        if (other.key === key || isFull || (await clients.isTaken(other))) continue;
+        throw new Error(
+          `the gateway must take a client of ${other.name} ${when}, a limit of ${service.name} alone`,
+        );
+      }
     },
     async expectFailed(key) {
       const service = admin.snapshot.services.find(key);

@@ -70,10 +70,10 @@ export interface GatewayAudits extends ReadonlyArray<GatewayAudit> {
  * monitors, change settings (a limit of a service, the maintenance of a server, the interval of a monitor, the value of
  * a parameter), close sessions and connections, flush the logs, and delete and create what is not in use: a stopped
  * service or monitor, a server or filter that no list names, the first listener of each service. Give a document with
- * at least two resources of every kind, one of them not in use, and two listeners to a stopped service. Only with
- * `create` and `delete` in `supports` is anything created and deleted. With `drain`, the first server that a started
- * service lists is drained, and the first stopped service. The member `leftOut` of the list says what is not audited,
- * and why.
+ * at least two resources of every kind, one of them not in use, two started services, and a stopped one with two
+ * listeners. Only with `create` and `delete` in `supports` is anything created and deleted. With `drain`, the first
+ * server that a started service lists is drained, and the first stopped service. The member `leftOut` of the list says
+ * what is not audited, and why.
  *
  * Each audit has an interface of its own, over the document. The port applies an effect while the interface has the
  * command in flight. So a port may read settings from `admin.snapshot` at each use. The port gets effects from the

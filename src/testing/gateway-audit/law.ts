@@ -352,7 +352,7 @@ export const laws: readonly Law[] = [
   },
   {
     id: 'limit',
-    name: 'limits the sessions of the service, if the gateway has max_connection',
+    name: 'limits the sessions of that service alone, if the gateway has max_connection',
     needs: ['connect'],
     covers: ({ effect }) => effect.type === 'service.update' && effect.to.max_connection !== undefined,
     async check({ effect }, { applyIfTaken, expectLimit }) {

@@ -43,19 +43,22 @@ function listener(name: string, port: number) {
 
 /**
  * The sample, where every filter with a parameter that may be changed has two of them, and a stopped service that
- * nobody uses has a limit and two listeners. Every monitor has servers.
+ * nobody uses has a limit and two listeners. Two services are started. Every monitor has servers.
  */
 const document: GatewayDocument = {
   ...sampleDocument,
-  services: (sampleDocument.services ?? []).map((service) =>
-    ['Spare Service', 'Bare Service'].includes(service.name)
-      ? {
-          ...service,
-          max_connection: 7,
-          listeners: ['Spare', 'Extra'].map((name, at) => listener(name, 4100 + at)),
-        }
-      : service,
-  ),
+  services: [
+    ...(sampleDocument.services ?? []).map((service) =>
+      ['Spare Service', 'Bare Service'].includes(service.name)
+        ? {
+            ...service,
+            max_connection: 7,
+            listeners: ['Spare', 'Extra'].map((name, at) => listener(name, 4100 + at)),
+          }
+        : service,
+    ),
+    { name: 'Other Service', router: 'cli', servers: ['/servers/db-serv-1'] },
+  ],
   monitors: (sampleDocument.monitors ?? []).map((monitor) => ({
     servers: ['/servers/db-serv-3'],
     ...monitor,
@@ -843,6 +846,20 @@ const blunders: readonly (readonly [what: string, id: string, breaking: Breaking
     },
   ],
   [
+    'takes the limit of one service for the limit of each',
+    'service.update/limit',
+    ({ apply }) => {
+      let limit = 0;
+      return {
+        apply: async (effect, context) => {
+          if (effect.type === 'service.update') limit = effect.to.max_connection ?? 0;
+          await apply(effect, context);
+        },
+        limitOf: () => limit,
+      };
+    },
+  ],
+  [
     'cuts the connections to a server that drains, and not the sessions',
     'server.update/drain',
     afterApply((gateway, effect) => {
@@ -917,7 +934,7 @@ const blunders: readonly (readonly [what: string, id: string, breaking: Breaking
 describe('a port that', () => {
   it.each(blunders)('%s fails %s', async (_what, id, breaking) => {
     await expect(audit(id, breaking)).rejects.toThrow(
-      /^(?:apply must resolve|inspect must|the client of|a client that|the gateway must not close connection)/,
+      /^(?:apply must resolve|inspect must|the client of|a client that|the gateway must not close connection|the gateway must take a client of)/,
     );
   });
 });

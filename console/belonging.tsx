@@ -62,8 +62,8 @@ function Probe() {
   return (
     <p class="probe">
       {before}
-      <code>{address}</code> <Copy value={address} />
-      {after}
+      <code>{address}</code>
+      {after} <Copy value={address} />
     </p>
   );
 }

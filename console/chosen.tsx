@@ -110,7 +110,7 @@ function useOffers(collection: string, rows: readonly Named[]): readonly Offer[]
   return offers.map((each) => ({ ...each, act: { ...each.act, onDone } }));
 }
 
-/** What a person may do with each of some resources, by link. Those of which the interface does not say are left out. */
+/** What a person may do with each of some resources, by link. Left out are those of which that is not known. */
 async function mayOnEach(
   client: Client,
   collection: string,

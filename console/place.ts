@@ -11,8 +11,8 @@ export type View = (typeof views)[number];
 export const zoneOwners = ['browser', 'gateway'] as const;
 
 /**
- * What is chosen: resources by link, or sessions by id, each with its entity tag. The tag says that the session is still
- * the one that was chosen.
+ * What is chosen: resources by link, or sessions by id, each with its entity tag. The tag says that the session is
+ * still the one that was chosen.
  */
 export type Chosen = ReadonlyMap<number | string, string>;
 

@@ -92,6 +92,8 @@ const walk: Walk = {
     await button(page, 'Close the drawer').click();
     await button(page, 'Sessions').click();
     await page.getByLabel('Choose 1,').check();
+    await button(page, 'By user').click();
+    await page.getByRole('group', { name: 'Sessions by user' }).waitFor();
   },
   'a form': async (page) => {
     await button(page, 'Gateway').click();

@@ -1,7 +1,8 @@
 /**
  * The tasks of an operator's day, on the page alone: the example gateway with real PostgreSQL servers and sessions. Each
  * task takes at most three acts: clicks or keys that choose something, and texts that are typed. To open the page, also
- * at a view or a resource, is none.
+ * at a view or a resource, is none. A task with a wait in it takes at most three acts before and after the wait. The tasks
+ * follow one another.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,6 +25,8 @@ import { button, confirm, dialog, itInBrowser, outcome, planned } from './operat
 
 const password = 'correct horse 7';
 const sessions: DatabaseClient[] = [];
+/** What has gone wrong in pages. */
+const faults: string[] = [];
 let gateway: RunningGateway;
 /** The server that can die. */
 let db1: PostgresServer;
@@ -141,6 +144,12 @@ class Operator {
 }
 
 async function logIn(page: Page, name: string): Promise<void> {
+  page.on('pageerror', ({ message }) => faults.push(message));
+  page.on('console', (line) => {
+    // The browser tells of each request that is refused or does not arrive.
+    if (line.type() === 'error' && !line.text().startsWith('Failed to load resource'))
+      faults.push(line.text());
+  });
   await page.goto(`${gateway.admin}/console`);
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Password').fill(password);
@@ -179,6 +188,7 @@ function task(title: string, place: string, work: (operator: Operator) => Promis
       try {
         await work(operator);
         expect(operator.acts).toBeLessThanOrEqual(3);
+        expect(faults).toEqual([]);
       } finally {
         // What one task leaves open is not in the way of the next.
         if (await dialog(page).isVisible()) await page.keyboard.press('Escape');

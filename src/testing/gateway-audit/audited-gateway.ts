@@ -99,6 +99,8 @@ export interface OpenedGateway {
   /** The reports that the interface has refused up to now, as errors. */
   readonly faults: readonly ReportError[];
   readonly gateway: GatewayPort;
+  /** The time just before the gateway was opened. */
+  readonly openedAt: number;
   /** Left out if the host connects no clients. */
   readonly clients?: Clients;
   /** All reports of the gateway up to now, in their order. */
@@ -175,6 +177,7 @@ export async function withGateway<Gateway extends AuditedGateway>(
 ): Promise<void> {
   const reports: HostReport[] = [];
   const faults: ReportError[] = [];
+  const openedAt = systemClock.now();
   const { admin, during } = createAuditAdmin(snapshot, faults);
   const inTime =
     <T>(
@@ -191,7 +194,7 @@ export async function withGateway<Gateway extends AuditedGateway>(
     await whileOpen(open(watched(admin, reports)), async (gateway) => {
       assertSupports(gateway, supports);
       await check({
-        ...{ admin, during, gateway, reports, faults },
+        ...{ admin, during, gateway, openedAt, reports, faults },
         ...(connect === undefined ? {} : { clients: await connectClients(admin, gateway, connect, faults) }),
         obstruct: inTime(gateway, 'obstruct', obstruct),
         interrupt: inTime(gateway, 'interrupt', interrupt),

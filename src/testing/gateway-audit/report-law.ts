@@ -61,9 +61,9 @@ export const reportLaws: readonly ReportLaw[] = [
     id: 'time',
     name: 'the connect time of a session is when its client has connected',
     covers: hasClients,
-    check({ clients }) {
+    check({ clients, openedAt }) {
       for (const { id, connected } of clients?.all ?? []) {
-        const awayMs = Math.abs(systemClock.now() - connected);
+        const awayMs = Math.max(openedAt - connected, connected - systemClock.now());
         if (awayMs > longestAwayMs)
           throw new Error(
             `the gateway must report as connect time of session ${String(id)} when its client has connected, in milliseconds since 1970-01-01T00:00:00Z, not ${String(connected)}`,

@@ -184,4 +184,24 @@ describe('several chosen resources', () => {
     await page.getByLabel('Type “Alpha, Beta” to go on').fill('Alpha, Beta');
     await confirm(page, 'Stop Alpha, Beta');
   });
+
+  itInBrowser('are at most as many as one command takes', async (page) => {
+    const services = Array.from({ length: 120 }, (_each, at) => ({
+      name: `svc-${String(at)}`,
+      router: 'rr',
+    }));
+    const { origin } = await serveConsole({ document: { format: 2, services } });
+    await page.goto(`${origin}/console`);
+    await page.getByRole('checkbox').first().check();
+    await button(page, 'Choose the first 100').click();
+    await bar(page).getByText('100 of 120 are chosen').waitFor();
+    await ask(page, 'Stop 100 services');
+    await confirm(page, 'Stop 100 services');
+    const all = page.getByRole('region', { name: 'Services' }).getByRole('button', { name: /^Change all/ });
+    expect(await all.getAttribute('title')).toBe('At most 100 at once. Find fewer of them first.');
+    await page.getByLabel('Find').fill('svc-11');
+    await all.click();
+    // Those whose names begin so.
+    await dialog(page).getByRole('heading', { name: 'Change the settings of 11 services' }).waitFor();
+  });
 });

@@ -32,6 +32,8 @@ export interface Outcome {
 }
 
 export interface Page {
+  /** The address of the interface. */
+  readonly address: string;
   readonly model: Store<Model>;
   readonly place: Store<Place>;
   /** The client, from the first answer of the interface on. */
@@ -86,7 +88,7 @@ function createPage(address: string, logInAddress: string): Page {
   addEventListener('popstate', () => place.set(parsePlace(location.hash)));
 
   return {
-    ...{ model, place, client, asked, outcomes, keys, hasOwnLogIn, logInAddress },
+    ...{ address, model, place, client, asked, outcomes, keys, hasOwnLogIn, logInAddress },
     go: (change, how = 'push') => {
       // Other sessions: none of them is chosen yet.
       const other = change.search === undefined ? {} : { chosen: undefined };

@@ -145,7 +145,7 @@ describe('the rows of a list', () => {
     // Who uses a server, and with which weight.
     const up = section(page, 'Servers').getByRole('row').filter({ hasText: 'running' });
     expect(await up.getByRole('cell').allInnerTexts()).toEqual([
-      ...['running', '', '70', '', '4 services', '10.0.0.1:5432'],
+      ...['', 'running', '', '70', '', '4 services', '10.0.0.1:5432'],
     ]);
     const fold = page.getByRole('button', { name: 'Servers 2', exact: true });
     await fold.click();
@@ -170,7 +170,7 @@ describe('the rows of a list', () => {
           row.querySelector('th')?.textContent,
           form,
           isTinted,
-          row.querySelector('td')?.innerText,
+          row.querySelector<HTMLElement>('td.state')?.innerText,
         ].join();
       }),
     );

@@ -1,7 +1,7 @@
 /**
  * Acts: everything that a person can do to the gateway, as data. Each act is an endpoint with what it is given.
  */
-import { linkTo, type Plan } from 'gateway-admin-core';
+import { linkTo, type Operation, type Plan } from 'gateway-admin-core';
 import { acts, closeEach, listedBy, nameToType, subjectOfSearch } from 'gateway-admin-core/client';
 import type {
   ActId,
@@ -12,8 +12,8 @@ import type {
   SessionSearch,
 } from 'gateway-admin-core/client';
 
-import type { CommandMethod } from './connection.ts';
-import { definitionOf, linksIn, numberOf, textsOf, type Typed } from './form.ts';
+import { commandAt, type CommandMethod } from './connection.ts';
+import { definitionOf, linksIn, linksText, numberOf, patchOf, textsOf, type Typed } from './form.ts';
 import { isUpAt } from './health.ts';
 import { nameAt } from './name.ts';
 import { rowsOf, type Collection, type Model, type Row } from './model.ts';
@@ -36,13 +36,15 @@ export interface Act {
   /** The arguments of the method of the client: the subject and the body. */
   readonly given: readonly unknown[];
   readonly options?: object;
+  /** The options with the values of the inputs. Default: `options`. */
+  readonly optionsWith?: (typed: Typed) => object;
   readonly inputs?: readonly Input[];
   /** What the inputs have at first. Default: nothing, and the first of choices. */
   readonly typed?: Typed;
   /** The arguments with the values of the inputs. Default: `given`. */
   readonly withInputs?: (typed: Typed) => readonly unknown[];
-  /** The link of the resource, to find who else changes it; left out if there is none. */
-  readonly resource?: string;
+  /** The links of the resources, to find who else changes them; left out if there are none. */
+  readonly resources?: readonly string[];
   /** The method that plans and does it. Default: that of the endpoint. */
   readonly methodOf?: (client: Client) => CommandMethod;
   /** Called once it is done. */
@@ -60,6 +62,9 @@ export interface Subject {
 
 /** What the page knows of the state of a resource. */
 type Shown = Readonly<Record<string, unknown>>;
+
+/** A resource of a list. */
+export type Named = Shown & { readonly name: string };
 
 /** Makes an act of a resource as it was read, with its entity tag. */
 type Maker = (subject: Subject, resource: Shown, etag?: string) => Act;
@@ -86,7 +91,7 @@ function simple(id: CommandId, verb: string): Maker {
     title: `${verb} ${name}`,
     subject: name,
     given: [name],
-    resource: link,
+    resources: [link],
   });
 }
 
@@ -172,9 +177,8 @@ function detaching(id: CommandId): ActRow {
 }
 
 /** The act that makes the gateway as a document says. Its plan compares the two. */
-const adopting: ActRow = {
-  id: 'document.adopt',
-  act: () => ({
+export function adopting(document = ''): Act {
+  return {
     id: 'document.adopt',
     title: text.document.compare,
     titleWith: ({ document = '' }) => (document.trim() === '' ? text.document.compare : text.document.apply),
@@ -184,10 +188,13 @@ const adopting: ActRow = {
         ...{ name: 'document', label: text.document.label, hint: text.document.hint },
         ...{ type: 'long', isRequired: true },
       },
+      { name: 'only', label: text.document.extent, type: 'choice', choices: text.document.extents },
     ],
-    withInputs: ({ document = '' }) => [jsonIn(document)],
-  }),
-};
+    typed: { document },
+    withInputs: ({ document: typed = '' }) => [jsonIn(typed)],
+    optionsWith: ({ only }) => (only ? { only } : {}),
+  };
+}
 
 /** The value that a text is in JSON; the text itself if it is none. */
 function jsonIn(typed: string): unknown {
@@ -241,12 +248,12 @@ export const actsOnResource: readonly ActRow[] = [
       given: [Number(name)],
       // A later session can have the id.
       options: { ifMatch: etag },
-      resource: link,
+      resources: [link],
     }),
   },
   holding(true),
   holding(false),
-  adopting,
+  { id: 'document.adopt', act: () => adopting() },
   onGateway('gateway.flushLogs', text.flushLogs),
   onGateway('fleet.retry', text.retryBehind),
 ];
@@ -268,8 +275,22 @@ export function copying(table: readonly Field[], { collection, name }: Subject, 
   };
 }
 
+/** What a new resource is among. */
+interface Surrounded {
+  /** The service of a new listener. */
+  readonly service?: string | undefined;
+  /** The others of the kind. What all have in common, the new one has at first. */
+  readonly others?: readonly Named[];
+  /** The lists that have all others, each as text with links. */
+  readonly lists?: Typed;
+}
+
 /** The act that creates a resource of a collection, or a listener of a service. */
-export function creating(table: readonly Field[], collection: string, service?: string): Act {
+export function creating(
+  table: readonly Field[],
+  collection: string,
+  { service, others = [], lists = {} }: Surrounded = {},
+): Act {
   const fields = table
     .filter(({ inDefinition }) => inDefinition !== undefined)
     .toSorted(
@@ -281,11 +302,54 @@ export function creating(table: readonly Field[], collection: string, service?: 
     subject: service ?? collection,
     given: [],
     inputs: fields.map(({ input }) => input),
+    typed: { ...commonOf(fields, others), ...lists, ...ownOf(others, service) },
     titleWith: ({ name = '' }) => text.addNamed(collection, name, service),
     withInputs: (typed) => [...(service === undefined ? [] : [service]), definitionOf(fields, typed)],
-    ...(service === undefined ? {} : { resource: linkTo('services', service) }),
+    ...(service === undefined ? {} : { resources: [linkTo('services', service)] }),
   } satisfies Act;
   return collection === 'servers' || collection === 'filters' ? creatingIn(act, collection) : act;
+}
+
+/** What all of some resources have, as the texts of a form, and the next name in their row. */
+function commonOf(fields: readonly Field[], others: readonly Named[]): Typed {
+  const links = (name: string): readonly string[] =>
+    others
+      .map((each) => (each[name] ?? []) as readonly string[])
+      .reduce((one, other) => one.filter((link) => other.includes(link)));
+  if (others.length === 0) return {};
+  return {
+    ...sameTexts(fields, others),
+    ...Object.fromEntries(
+      fields.filter(({ type }) => type === 'names').map(({ name }) => [name, linksText(links(name))]),
+    ),
+    name: nextName(others.map(({ name }) => name)),
+  };
+}
+
+/** What a new resource has for itself: how it begins, and the place where no other one is. */
+function ownOf({ length }: readonly Named[], service: string | undefined): Typed {
+  if (service !== undefined) return { port: '' };
+  return { state: '', ...(length === 1 ? { address: '' } : {}) };
+}
+
+/** The texts of the fields in which some resources do not differ; those of the other fields are empty. */
+function sameTexts(fields: readonly Field[], resources: readonly Shown[]): Typed {
+  const [first = {}, ...others] = resources.map((each) => textsOf(fields, each));
+  return Object.fromEntries(
+    Object.entries(first).map(([name, value]) => [
+      name,
+      others.every((each) => each[name] === value) ? value : '',
+    ]),
+  );
+}
+
+/** The name that follows names such as `db-1` and `db-2`; empty if they are no row. */
+function nextName(names: readonly string[]): string {
+  const parts = names.map((name) => /^(.*?)([ -]?)(\d*)$/.exec(name) ?? []);
+  const [[, stem = '', gap = ''] = []] = parts;
+  if (!parts.every(([, each]) => each === stem)) return '';
+  const last = Math.max(...parts.map(([, , , number]) => Number(number ?? '') || 1));
+  return `${stem}${gap || ' '}${String(last + 1)}`;
 }
 
 /** The act that creates a resource and adds it to the lists that the person chooses, as one change. */
@@ -318,7 +382,7 @@ export function deletingListener(service: string, listener: string): Act {
     title: text.deleteListener(listener, service),
     subject: listener,
     given: [service, listener],
-    resource: linkTo('services', service),
+    resources: [linkTo('services', service)],
   };
 }
 
@@ -367,7 +431,7 @@ export function actOfAlert(
     .map((server): readonly [string, string] => [linkTo('servers', server.name), server.name])
     .filter(([link]) => found?.servers?.includes(link) !== true && isUpAt(model, link));
   return {
-    ...{ id, title, subject: name, given: [], resource },
+    ...{ id, title, subject: name, given: [], resources: [resource] },
     inputs: [{ name: 'server', label: text.columns.server, type: 'choice', choices: others }],
     withInputs: ({ server }) => [name, [{ op: 'add', path: '/servers/-', value: server }]],
   };
@@ -387,7 +451,47 @@ export function patching({ collection, link, name }: Subject, patch: readonly ob
     title: text.change(name),
     subject: name,
     given: [name, patch],
-    resource: link,
+    resources: [link],
+  };
+}
+
+/** An act on each of several resources of a collection, as one sequence. */
+export function onEach(make: Maker, subjects: readonly Subject[]): Act {
+  const names = subjects.map(({ name }) => name);
+  const links = subjects.map(({ link }) => link);
+  const [{ collection } = { collection: '' }] = subjects;
+  const act = make({ collection, link: '', name: text.several(collection, names) }, {});
+  const withInputs = (typed: Typed): readonly unknown[] => {
+    const [, body] = act.withInputs?.(typed) ?? [];
+    return [{ commands: links.map((link) => commandAt(act.id, link, body)) }];
+  };
+  return { ...act, id: 'sequence.send', row: act.id, resources: links, withInputs };
+}
+
+/**
+ * The act that changes settings of several resources. A setting in which they differ has no text at first, and stays as
+ * it is while it has none.
+ */
+export function changing(table: readonly Field[], collection: string, rows: readonly Named[]): Act {
+  const fields = table.filter(({ isSettable }) => isSettable);
+  const same = sameTexts(fields, rows);
+  const names = rows.map(({ name }) => name);
+  const links = names.map((name) => linkTo(collection, name));
+  const id = `${collection}.patch` as CommandId;
+  return {
+    ...{ id: 'sequence.send', row: id, given: [], resources: links },
+    title: text.changeEach(text.several(collection, names)),
+    subject: text.several(collection, names),
+    typed: same,
+    inputs: fields.map(({ name, input }) => {
+      const isSame = rows.every((row) => JSON.stringify(row[name]) === JSON.stringify(rows[0]?.[name]));
+      return { ...input, isRequired: false, hint: `${isSame ? '' : `${text.differs} `}${input.hint ?? ''}` };
+    }),
+    withInputs(typed) {
+      const edited = fields.filter(({ name }) => (typed[name] ?? '') !== same[name]);
+      const patchFor = (row: Shown): readonly Operation[] => patchOf(edited, row, typed);
+      return [{ commands: rows.map((row, at) => commandAt(id, links[at] ?? '', patchFor(row))) }];
+    },
   };
 }
 

@@ -90,6 +90,7 @@ function OpenPage({ late: loaded }: { readonly late: ReturnType<typeof useLate> 
         <main>
           <div class={`view view-${view}`} tabIndex={-1}>
             {view === 'gateway' && <Tables />}
+            {view === 'gateway' && late !== undefined && <late.ChosenRows />}
             {lists.services === undefined && <Waiting />}
             {view === 'sessions' && late !== undefined && <late.Sessions />}
             {view === 'history' && late !== undefined && <late.History />}

@@ -48,9 +48,24 @@ export function Belongings({ subject, resource }: Props) {
           {text.columns.services}: {services.length === 0 ? text.plan.nothing : <Links links={services} />}
         </p>
       );
+    case '':
+      return <Probe />;
     default:
       return null;
   }
+}
+
+/** Where a probe asks whether the gateway is ready. */
+function Probe() {
+  const address = new URL('ready', usePage().address.replace(/\/*$/, '/')).href;
+  const [before, after] = text.drawer.probe;
+  return (
+    <p class="probe">
+      {before}
+      <code>{address}</code>
+      {after} <Copy value={address} />
+    </p>
+  );
 }
 
 /** What a request gives, asked again after each event, and for another key. */

@@ -2,6 +2,7 @@
  * The connection: where the interface is, and with which log-in requests are sent.
  */
 import {
+  commandAt,
   createClient,
   sendWithFetch,
   type Answer,
@@ -54,6 +55,9 @@ async function credentialsFor(address: string): Promise<RequestCredentials> {
 function encode(text: string): string {
   return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
 }
+
+/** Both parts of the page have it from here: it has the table of endpoints with it. */
+export { commandAt };
 
 /** A method that makes a change, with whatever it takes. */
 export interface CommandMethod {

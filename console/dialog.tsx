@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Client, CommandOutcome, Told } from 'gateway-admin-core/client';
 import type { Plan, Problem } from 'gateway-admin-core';
 
-import { buttonText, typedFor, undoing, type Act } from './act.ts';
+import { adopting, buttonText, typedFor, undoing, type Act } from './act.ts';
 import { commandOf, type CommandMethod } from './connection.ts';
 import { InputField } from './field.tsx';
 import { faultsByField, type Typed } from './form.ts';
@@ -37,8 +37,28 @@ export function ActDialog() {
   const page = usePage();
   const act = useStore(page.asked);
   const client = useStore(page.client);
+  useDroppedDocument(page);
   if (act === undefined || client === undefined) return null;
   return <OpenDialog act={act} client={client} close={() => page.asked.set(undefined)} />;
+}
+
+/** Compares a document that falls onto the page with the gateway. */
+function useDroppedDocument({ ask }: Page): void {
+  useEffect(() => {
+    const stay = (event: DragEvent): void => {
+      if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault();
+    };
+    const drop = (event: DragEvent): void => {
+      stay(event);
+      void event.dataTransfer?.files[0]?.text().then((document) => ask(adopting(document)));
+    };
+    addEventListener('dragover', stay);
+    addEventListener('drop', drop);
+    return () => {
+      removeEventListener('dragover', stay);
+      removeEventListener('drop', drop);
+    };
+  }, [ask]);
 }
 
 interface Props {
@@ -55,7 +75,7 @@ function OpenDialog({ act, client, close }: Props) {
   const given = act.withInputs?.(typed) ?? act.given;
   const title = act.titleWith?.(typed) ?? act.title;
   const scope = scopeOf(useStore(page.model, 'lists'), act);
-  const chosen = { ...act, given, title };
+  const chosen = { ...act, given, title, options: act.optionsWith?.(typed) ?? act.options ?? {} };
   const [phase, setPhase, planAgain] = usePlan(client, chosen, typed);
   const { acts: meant } = useMeanings();
   const faults = phase.name === 'refused' ? faultsByField(phase.problem.errors ?? [], []) : {};
@@ -151,7 +171,7 @@ function usePlan(
       isLate = true;
       clearTimeout(timer);
     };
-  }, [client, act.id, JSON.stringify(act.given), turn]);
+  }, [client, act.id, JSON.stringify([act.given, act.options]), turn]);
   return [phase, setPhase, () => setTurn(turn + 1)];
 }
 
@@ -224,7 +244,8 @@ async function perform(
     act.onDone?.();
     if (act.id === 'history.undo') page.forget(act);
     // The drawer of a deleted resource has nothing to show.
-    if (/\.(?:delete|close)$/.test(act.id) && act.resource === page.place.get().open) page.go({ open: '' });
+    const isGone = /\.(?:delete|close)$/.test(act.row ?? act.id);
+    if (isGone && act.resources?.includes(page.place.get().open) === true) page.go({ open: '' });
     const scope = scopeOf(page.model.get(), act);
     const told = { ...act, title: `${act.title} ${scope.where}`.trim() };
     page.tell(await doneOf(client, told, plan, answer.value, performance.now() - since, last, scope));
@@ -399,12 +420,12 @@ function PlanText({ plan, counted }: { readonly plan: Plan; readonly counted: st
   );
 }
 
-/** Who else changes the same resource when the dialog opens. */
-function Others({ act: { resource } }: { readonly act: Act }) {
+/** Who else changes the same resources when the dialog opens. */
+function Others({ act: { resources = [] } }: { readonly act: Act }) {
   const page = usePage();
   const [others] = useState(() =>
-    rowsOf(page.model.get(), 'commands').filter(
-      ({ resources }) => resource !== undefined && resources.includes(resource),
+    rowsOf(page.model.get(), 'commands').filter((command) =>
+      command.resources.some((each) => resources.includes(each)),
     ),
   );
   if (others.length === 0) return null;

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Client } from 'gateway-admin-core/client';
 import type { May } from 'gateway-admin-core';
 
-import { actsOnResource, copying, isRare, type Act, type Subject } from './act.ts';
+import { copying, isRare, type Subject } from './act.ts';
 import { useAsking } from './asking.ts';
 import { Copy } from './copy.tsx';
 import { healthOf } from './health.ts';
@@ -13,9 +13,9 @@ import { HistoryList } from './history.tsx';
 import { useFocusKept } from './key.ts';
 import { InFlight } from './live.tsx';
 import { useMeanings } from './meaning.ts';
-import { Menu } from './menu.tsx';
 import { rowsOf, type Collection } from './model.ts';
 import { nameAt } from './name.ts';
+import { OfferList, offersOn, type Offer } from './offer.tsx';
 import { usePage } from './page.ts';
 import { Belongings } from './belonging.tsx';
 import { PlaceLink, Shape } from './resource.tsx';
@@ -134,29 +134,16 @@ interface ActsProps {
   readonly read: Extract<Read, { readonly state: 'read' }>;
 }
 
-/** An act, and why it is not possible; without a reason if it is. */
-interface Offer {
-  /** What stays, also if the act has another title after a change. */
-  readonly key: string;
-  readonly act: Act;
-  readonly reason: string | undefined;
-}
-
 /** What can be done to a resource, or could. */
 function useOffers({ subject, read: { resource, etag } }: ActsProps): readonly Offer[] {
   const { model } = usePage();
   const { fields } = useMeanings();
   const { collection } = subject;
-  const offers = actsOnResource.flatMap(({ id, act, isMoot, despite }): readonly Offer[] => {
-    const row = resource.may.find((each) => each.id === id);
+  const isFleet = rowsOf(model.get(), 'fleet').length > 0;
+  const offers = offersOn([{ subject, resource, etag, may: resource.may }]).filter(
     // Without a fleet, there is nothing to retry.
-    if (id === 'fleet.retry' && rowsOf(model.get(), 'fleet').length === 0) return [];
-    if (row === undefined || isMoot?.(resource) === true) return [];
-    const hasWay = !row.allowed && row.code === despite;
-    if (despite !== undefined && !hasWay) return [];
-    const reason = row.allowed || hasWay ? undefined : row.detail;
-    return [{ key: `${id} ${despite ?? ''}`, act: act(subject, resource, etag), reason }];
-  });
+    ({ act }) => act.id !== 'fleet.retry' || isFleet,
+  );
   const table = fields[collection];
   const creation = model.get().gateway?.may.find(({ id }) => id === `${collection}.create`);
   if (table === undefined || creation === undefined) return offers;
@@ -164,53 +151,14 @@ function useOffers({ subject, read: { resource, etag } }: ActsProps): readonly O
   return [...offers, { key: 'copy', act: copying(table, subject, resource), reason }];
 }
 
-/** The acts on a resource: in a row, and in a menu those that are rare or not possible, with the reason. */
+/** The acts on a resource. */
 function Acts(props: ActsProps) {
   const { subject, read } = props;
   const offers = useOffers(props);
-  const isBehind = ({ act, reason }: Offer): boolean => reason !== undefined || isRare(act, read.resource);
-  const behind = offers.filter(isBehind);
   if (offers.length === 0) return null;
   return (
     <div class="acts">
-      {offers
-        .filter((each) => !isBehind(each))
-        .map(({ key, act }) => (
-          <ActOfResource key={key} act={act} />
-        ))}
-      {behind.length > 0 && (
-        <Menu label={text.drawer.more} of={text.drawer.moreOf(subject.name)}>
-          {behind.map(({ key, act, reason }) => (
-            <ActOfResource key={key} act={act} reason={reason} />
-          ))}
-        </Menu>
-      )}
+      <OfferList offers={offers} isRare={(act) => isRare(act, read.resource)} of={subject.name} />
     </div>
-  );
-}
-
-/** A button that opens the plan of an act, or says why that is not possible. */
-function ActOfResource({ act, reason }: { readonly act: Act; readonly reason?: string | undefined }) {
-  const page = usePage();
-  const isDestructive = /[.](?:delete|close)/.test(act.id);
-  return (
-    <>
-      <button
-        class={isDestructive ? 'danger' : ''}
-        aria-disabled={reason !== undefined}
-        aria-describedby={reason === undefined ? undefined : `may-${act.id}`}
-        onClick={(event) => {
-          if (reason === undefined) page.ask(act);
-          else event.stopPropagation();
-        }}
-      >
-        {act.title}
-      </button>
-      {reason !== undefined && (
-        <p class="soft" id={`may-${act.id}`}>
-          {reason}
-        </p>
-      )}
-    </>
   );
 }

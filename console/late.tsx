@@ -9,7 +9,8 @@ const sheet = new CSSStyleSheet();
 sheet.replaceSync(lateStyle);
 document.adoptedStyleSheets = [sheet];
 
-export { actOfAlert, creating, creatingUser } from './act.ts';
+export { actOfAlert, changing, creating, creatingUser } from './act.ts';
+export { ChosenRows } from './chosen.tsx';
 export { ActDialog } from './dialog.tsx';
 export { Drawer } from './drawer.tsx';
 export { History } from './history.tsx';

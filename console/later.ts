@@ -4,21 +4,23 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { Act } from './act.ts';
-import { isOld, type Field } from './meaning.ts';
+import type { Act, changing, creating } from './act.ts';
+import { isOld } from './meaning.ts';
 import type { Model, Row } from './model.ts';
 import { text } from './text.ts';
 
 /** What the late part has. */
-interface Late {
+export interface Late {
   readonly ActDialog: ComponentType;
+  readonly ChosenRows: ComponentType;
   readonly Drawer: ComponentType<{ readonly link: string }>;
   readonly History: ComponentType;
   readonly Keys: ComponentType;
   readonly Live: ComponentType;
   readonly Sessions: ComponentType;
   readonly actOfAlert: (act: NonNullable<Row<'alerts'>['acts']>[number], model: Pick<Model, 'lists'>) => Act;
-  readonly creating: (table: readonly Field[], collection: string, service?: string) => Act;
+  readonly changing: typeof changing;
+  readonly creating: typeof creating;
   readonly creatingUser: Act;
 }
 

@@ -32,6 +32,8 @@ export interface Outcome {
 }
 
 export interface Page {
+  /** The address of the interface. */
+  readonly address: string;
   readonly model: Store<Model>;
   readonly place: Store<Place>;
   /** The client, from the first answer of the interface on. */
@@ -94,7 +96,7 @@ function createPage({ name, connect, logInAddress }: Opening): Page {
   addEventListener('popstate', () => place.set(parsePlace(location.hash)));
 
   return {
-    ...{ model, place, client, asked, outcomes, keys, hasOwnLogIn, logInAddress },
+    ...{ address, model, place, client, asked, outcomes, keys, hasOwnLogIn, logInAddress },
     go: (change, how = 'push') => {
       // Other sessions: none of them is chosen yet.
       const other = change.search === undefined ? {} : { chosen: undefined };

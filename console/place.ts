@@ -10,8 +10,11 @@ export type View = (typeof views)[number];
 /** Whose time zone times are written in. */
 export const zoneOwners = ['browser', 'gateway'] as const;
 
-/** The entity tags of sessions, by id. A tag says that the session is still the one that was chosen. */
-export type Chosen = ReadonlyMap<number, string>;
+/**
+ * What is chosen: resources by link, or sessions by id, each with its entity tag. The tag says that the session is
+ * still the one that was chosen.
+ */
+export type Chosen = ReadonlyMap<number | string, string>;
 
 /** The lists that can be sorted, filtered and collapsed. */
 const sections = ['services', 'servers', 'monitors', 'filters', 'fleet', 'users'] as const;
@@ -40,7 +43,7 @@ export interface Place {
   readonly only: BySection;
   /** What is collapsed: each list with an empty word. */
   readonly closed: BySection;
-  /** The chosen ones of these: the entity tag of each, by id. Left out if none is. */
+  /** What is chosen in a list. Left out if nothing is. */
   readonly chosen?: Chosen | undefined;
 }
 
@@ -147,16 +150,24 @@ export function formatPlace({ view, find, open, zone, search, past, chosen, ...s
   );
 }
 
-/** Chosen sessions such as `9:"9.1473419557000",12:"12.1482552428000"`, in a fragment without the quotes. */
+/**
+ * Chosen sessions such as `9:"9.1473419557000",12:"12.1482552428000"`, in a fragment without the quotes, or links of
+ * chosen resources.
+ */
 function parseChosen(text: string): Chosen {
   return new Map(
-    text.split(',').flatMap((each) => {
+    text.split(',').flatMap((each): readonly (readonly [number | string, string])[] => {
+      if (each.startsWith('/')) return [[each.replaceAll('%2C', ','), '']];
       const [, id, tag] = /^(\d{1,15}):([^"]+)$/.exec(each) ?? [];
-      return id === undefined || tag === undefined ? [] : [[Number(id), `"${tag}"`] as const];
+      return id === undefined || tag === undefined ? [] : [[Number(id), `"${tag}"`]];
     }),
   );
 }
 
 function formatChosen(chosen: Chosen = new Map()): string {
-  return [...chosen].map(([id, tag]) => `${String(id)}:${tag.slice(1, -1)}`).join(',');
+  return [...chosen]
+    .map(([key, tag]) =>
+      typeof key === 'string' ? key.replaceAll(',', '%2C') : `${String(key)}:${tag.slice(1, -1)}`,
+    )
+    .join(',');
 }

@@ -18,9 +18,9 @@ export interface Scope {
 }
 
 type Lists = Pick<Model, 'lists'>;
-type Asked = Pick<Act, 'id' | 'row' | 'resource'>;
+type Asked = Pick<Act, 'id' | 'row' | 'resources'>;
 
-export function scopeOf(model: Lists, { id, row = id, resource }: Asked): Scope {
+export function scopeOf(model: Lists, { id, row = id, resources = [] }: Asked): Scope {
   const nodes = rowsOf(model, 'fleet');
   // A node hears itself at once.
   const own = nodes.find(({ seen }) => seen === 0) ?? nodes[0];
@@ -34,7 +34,7 @@ export function scopeOf(model: Lists, { id, row = id, resource }: Asked): Scope 
     return {
       where: text.scope.one(own.node),
       counted: '',
-      others: isClosing ? stayingAt(others, resource) : [],
+      others: isClosing ? stayingAt(others, resources) : [],
     };
   }
   if (scope === 'fleet') return { where: text.scope.fleet, counted: '', others: [] };
@@ -47,10 +47,10 @@ export function scopeOf(model: Lists, { id, row = id, resource }: Asked): Scope 
 }
 
 /** What stays at other nodes: as much of a drain as they have told, and the rest without a number. */
-function stayingAt(nodes: readonly Row<'fleet'>[], resource: string | undefined): readonly string[] {
+function stayingAt(nodes: readonly Row<'fleet'>[], resources: readonly string[]): readonly string[] {
   const [told, untold] = [new Map<string, string>(), [] as string[]];
   for (const { node, alive, drains } of nodes) {
-    const drain = alive ? drains.find((each) => each.resource === resource) : undefined;
+    const drain = alive ? drains.find((each) => resources.includes(each.resource)) : undefined;
     if (drain === undefined) untold.push(node);
     else told.set(node, text.drain.left(drain.sessions, drain.connections).replace(/ left$/, ''));
   }

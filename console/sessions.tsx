@@ -2,10 +2,18 @@
  * Sessions: a list of any length, of which the visible part is read.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { searchText, type SessionSearch } from 'gateway-admin-core/client';
+import {
+  searchText,
+  valueOf,
+  type ChosenSession,
+  type Client,
+  type SessionSearch,
+} from 'gateway-admin-core/client';
 import { linkTo } from 'gateway-admin-core';
 
 import { actsOnResource, closingChosen, closingOf } from './act.ts';
+import { ChooseBox } from './choosing.tsx';
+import { ChosenBar } from './chosen.tsx';
 import { chosenAtFirst } from './field.tsx';
 import { instantOnClocks } from './instant.ts';
 import { rowsOf, type Session, type SessionPart } from './model.ts';
@@ -40,7 +48,9 @@ export function Sessions() {
 function SessionList({ search }: { readonly search: SessionSearch }) {
   const page = usePage();
   const { sessions } = useStore(page.model, 'sessions');
-  const { chosen = new Map() } = useStore(page.place);
+  const place = useStore(page.place);
+  // What is chosen in other lists stays chosen there.
+  const chosen = new Map([...(place.chosen ?? [])].filter(([key]) => typeof key === 'number'));
   /** Where the last box was pressed: with Shift, a press chooses everything from there. */
   const last = useRef(0);
   useEffect(() => () => page.lookAt(undefined), [page]);
@@ -76,11 +86,19 @@ function SessionList({ search }: { readonly search: SessionSearch }) {
       <Grid part={part} chosen={chosen} press={press} />
       {chosen.size > 0 && (
         <ChosenBar
-          part={part}
-          chosen={chosen}
-          choose={choose}
+          count={chosen.size}
+          all={part.total}
+          found={part.total}
+          most={mostAtOnce}
           chooseAll={() => void chooseAll(0, part.total - 1)}
-        />
+        >
+          <button
+            class="danger"
+            onClick={() => page.ask(closingChosen(sessionsIn(chosen), () => choose(new Map())))}
+          >
+            {text.closeChosen(chosen.size)}
+          </button>
+        </ChosenBar>
       )}
     </>
   );
@@ -106,6 +124,7 @@ function Bar({ part, search }: BarProps) {
         {words !== '' && all > part.total && <span class="soft"> {text.sessions.ofAll(all)}</span>}
       </h2>
       <Age at={part.at} />
+      <Who search={search} />
       {rowsOf({ lists }, 'fleet').length > 0 && <span class="soft">{text.ofThisNode}</span>}
       <button
         class="plain danger"
@@ -118,45 +137,82 @@ function Bar({ part, search }: BarProps) {
   );
 }
 
-interface ChosenProps {
-  readonly part: SessionPart;
-  readonly chosen: Chosen;
-  readonly choose: (chosen: Chosen) => void;
-  readonly chooseAll: () => void;
+/** The chosen sessions, each with its entity tag. */
+function sessionsIn(chosen: Chosen): readonly ChosenSession[] {
+  return [...chosen].map(([id, etag]) => ({ id, etag }));
 }
 
-/** What is chosen, and what can be done with it. */
-function ChosenBar({ part, chosen, choose, chooseAll }: ChosenProps) {
+/** By what sessions are counted. */
+const counted = ['user', 'address'] as const;
+
+/** So many sessions are counted, and so many of them at a time. */
+const [mostCounted, countedAtOnce] = [10_000, 1000];
+
+/** So many users or addresses are shown. */
+const mostShown = 8;
+
+interface Counts {
+  readonly by: (typeof counted)[number];
+  /** The number of sessions of each, the largest first. */
+  readonly all: readonly (readonly [value: string, count: number])[];
+  readonly read: number;
+  readonly of: number;
+  /** When they were counted. */
+  readonly at: number;
+}
+
+/** Whose the sessions are, once a person asks: each user or address finds its own. */
+function Who({ search }: { readonly search: SessionSearch }) {
   const page = usePage();
-  const chooseNone = (): void => choose(new Map());
-  const most = Math.min(part.total, mostAtOnce);
+  const [counts, setCounts] = useState<Counts>();
+  async function count(by: Counts['by']): Promise<void> {
+    const client = page.client.get();
+    setCounts(client && (await countSessions(client, search, by).catch(() => undefined)));
+  }
+  const { by: shown, all = [], read = 0, of = 0 } = counts ?? {};
   return (
-    <div class="chosen">
-      <b>{text.sessions.chosen(chosen.size, part.total)}</b>
-      {chosen.size < most && (
-        <button class="plain" onClick={chooseAll}>
-          {text.sessions.chooseAll(most, part.total)}
+    <>
+      {counted.map((by) => (
+        <button key={by} class="plain" aria-pressed={by === shown} onClick={() => void count(by)}>
+          {text.sessions.by[by]}
         </button>
+      ))}
+      {shown !== undefined && (
+        <div class="chips" role="group" aria-label={text.sessions.sessionsBy(shown)}>
+          {all.slice(0, mostShown).map(([value, number]) => (
+            <button
+              key={value}
+              class="chip"
+              onClick={() => page.go({ search: { ...search, [shown]: value } })}
+            >
+              {value} <b>{number.toLocaleString('en')}</b>
+            </button>
+          ))}
+          {all.length > mostShown && (
+            <span class="soft">{text.sessions.others(all.length - mostShown, shown)}</span>
+          )}
+          <Age at={counts?.at} />
+          {read < of && <span class="soft">{text.sessions.ofFirst(read, of)}</span>}
+        </div>
       )}
-      <button class="plain" onClick={chooseNone}>
-        {text.sessions.chooseNone}
-      </button>
-      <span class="soft">{text.sessions.range}</span>
-      <button
-        class="danger"
-        onClick={() =>
-          page.ask(
-            closingChosen(
-              [...chosen].map(([id, etag]) => ({ id, etag })),
-              chooseNone,
-            ),
-          )
-        }
-      >
-        {text.closeChosen(chosen.size)}
-      </button>
-    </div>
+    </>
   );
+}
+
+/** Counts the sessions that a search finds by their users or addresses. */
+async function countSessions(client: Client, search: SessionSearch, by: Counts['by']): Promise<Counts> {
+  const found = new Map<string, number>();
+  let [read, of] = [0, 1];
+  while (read < Math.min(of, mostCounted)) {
+    const range = [read, read + countedAtOnce - 1] as const;
+    const { elements, total } = valueOf(await client.sessions.list({ ...search, fields: [by], range }));
+    for (const { [by]: value } of elements) found.set(value, (found.get(value) ?? 0) + 1);
+    of = total;
+    read += elements.length;
+    if (elements.length === 0) break;
+  }
+  const all = [...found].sort(([, one], [, other]) => other - one);
+  return { by, all, read, of, at: performance.now() };
 }
 
 type Press = (position: number, row: Session, isChosen: boolean, isRange: boolean) => void;
@@ -328,11 +384,10 @@ function SessionRow({ row, position, isChosen, press }: RowProps) {
     <div class={`session ${isChosen ? 'is-chosen' : ''}`} role="row" aria-rowindex={position + 2} data-row>
       <span role="cell">
         {row !== undefined && (
-          <input
-            type="checkbox"
-            checked={isChosen}
-            aria-label={`${text.columns.choose} ${String(row.id)}, ${row.user}`}
-            onClick={({ currentTarget, shiftKey }) => press(position, row, currentTarget.checked, shiftKey)}
+          <ChooseBox
+            of={`${String(row.id)}, ${row.user}`}
+            isChosen={isChosen}
+            press={(...how) => press(position, row, ...how)}
           />
         )}
       </span>

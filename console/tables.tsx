@@ -1,14 +1,18 @@
 /**
  * The table of everything: a section for each kind of resource.
  */
+import { linkTo } from 'gateway-admin-core';
 import { useMemo } from 'preact/hooks';
 
 import { SmallButton } from './act-button.tsx';
+import { ChooseBox, usePressRow } from './choosing.tsx';
 import { sections, type Column, type Columns, type SectionName, type Shown } from './column.tsx';
-import { askToCreate } from './creation.ts';
+import type { Named } from './act.ts';
+import { askToChange, askToCreate } from './creation.ts';
 import { rowFits } from './find.ts';
 import { healthOf, isWrong, type Health } from './health.ts';
 import { rowsOf } from './model.ts';
+import { noticeMoves } from './moving.ts';
 import {
   firstSort,
   isShown,
@@ -20,13 +24,18 @@ import {
   type Ranked,
 } from './order.ts';
 import { usePage } from './page.ts';
-import type { Place } from './place.ts';
+import type { Chosen, Place } from './place.ts';
 import { Age, Shape } from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
 
 /** Lists to which something can be added. */
 const growing: readonly SectionName[] = ['services', 'servers', 'monitors', 'filters', 'users'];
+
+/** Lists of which rows can be chosen. */
+const choosable: readonly SectionName[] = ['services', 'servers', 'monitors', 'filters'];
+
+export type { SectionName };
 
 export function Tables() {
   const page = usePage();
@@ -53,13 +62,10 @@ function Section({ name, model, place }: SectionProps) {
   const isGrowing = growing.includes(name);
   // A list to which nothing can be added says nothing while it is empty.
   if (reading === undefined || (reading.total === 0 && !isGrowing)) return null;
-  const { find, only, closed } = place;
+  const { only, closed } = place;
   const sort = place.sort[name] ?? firstSort;
-  const found = rankedRows(name, model, sort).filter(({ row }) => rowFits(find, row));
-  const shown = ordered(
-    found.filter(({ health }) => isShown(health, only[name])),
-    sort.startsWith('-'),
-  );
+  const found = foundRows(name, model, place);
+  const shown = shownRows(name, model, place);
   const isOpen = closed[name] === undefined;
   return (
     <section aria-label={text.lists[name]}>
@@ -83,9 +89,12 @@ function Section({ name, model, place }: SectionProps) {
         </h2>
         <Chips name={name} found={found} only={only[name]} show={(word) => show(word)} />
         {name === 'services' && rowsOf(model, 'fleet').length > 0 && <p class="soft">{text.ofThisNode}</p>}
+        {choosable.includes(name) && shown.length > 1 && <ChangingAll name={name} rows={shown} />}
         {isGrowing && <Adding name={name} model={model} />}
       </div>
-      {isOpen && shown.length > 0 && <Rows name={name} rows={shown} model={model} sort={sort} />}
+      {isOpen && shown.length > 0 && (
+        <Rows name={name} rows={shown} model={model} sort={sort} chosen={place.chosen} />
+      )}
       {isOpen && shown.length === 0 && <p class="none">{noneText()}</p>}
       {isOpen && !!only[name] && (
         <p class="more">
@@ -109,6 +118,20 @@ function Section({ name, model, place }: SectionProps) {
 
 function columnsOf(name: SectionName): Columns {
   return sections[name] as Columns;
+}
+
+/** The rows of a list that a person has found. */
+function foundRows(name: SectionName, model: Shown, { find, sort }: Place): readonly Ranked<object>[] {
+  return rankedRows(name, model, sort[name] ?? firstSort).filter(({ row }) => rowFits(find, row));
+}
+
+/** The rows of a list that are shown, in their order. */
+export function shownRows(name: SectionName, model: Shown, place: Place): readonly Ranked<object>[] {
+  const { only, sort } = place;
+  return ordered(
+    foundRows(name, model, place).filter(({ health }) => isShown(health, only[name])),
+    sort[name]?.startsWith('-') === true,
+  );
 }
 
 /** The rows of a list, each with how it is and with what it is sorted by. */
@@ -165,10 +188,12 @@ interface RowsProps {
   readonly rows: readonly Ranked<object>[];
   readonly model: Shown;
   readonly sort: string;
+  readonly chosen: Chosen | undefined;
 }
 
-function Rows({ name, rows, model, sort }: RowsProps) {
+function Rows({ name, rows, model, sort, chosen }: RowsProps) {
   const columns = columnsOf(name);
+  const press = usePressRow(rows.map((row) => linkTo(name, row.name)));
   const shown = places.map((place) => {
     const column = columns[place];
     return [place, column?.isThere?.(model) === false ? undefined : column] as const;
@@ -177,6 +202,7 @@ function Rows({ name, rows, model, sort }: RowsProps) {
     <table aria-label={text.lists[name]}>
       <thead>
         <tr>
+          <td class="choose" />
           {shown.map(([place, column]) =>
             column === undefined ? (
               <td key={place} class={place} />
@@ -186,9 +212,17 @@ function Rows({ name, rows, model, sort }: RowsProps) {
           )}
         </tr>
       </thead>
-      <tbody>
+      <tbody ref={noticeMoves}>
         {rows.map((each) => (
-          <TableRow key={each.name} ranked={each} name={name} columns={shown} model={model} />
+          <TableRow
+            key={each.name}
+            ranked={each}
+            name={name}
+            columns={shown}
+            model={model}
+            isChosen={chosen?.has(linkTo(name, each.name)) === true}
+            press={press}
+          />
         ))}
       </tbody>
     </table>
@@ -200,15 +234,23 @@ interface TableRowProps {
   readonly name: SectionName;
   readonly columns: readonly (readonly [ColumnPlace, Column | undefined])[];
   readonly model: Shown;
+  readonly isChosen: boolean;
+  readonly press: ReturnType<typeof usePressRow>;
 }
 
 /** A row. It is drawn anew if it has changed, or what it stands on: each list but its own. */
-function TableRow({ ranked: { row, health }, name, columns, model }: TableRowProps) {
+function TableRow({ ranked, name, columns, model, isChosen, press }: TableRowProps) {
+  const { row, health, name: own } = ranked;
   const { lists, trails, gateway } = model;
   const others = Object.entries(lists).map(([list, reading]) => (list === name ? reading.at : reading));
   return useMemo(
     () => (
-      <tr class={health.tone} data-row>
+      <tr class={`${health.tone} ${isChosen ? 'is-chosen' : ''}`} data-row>
+        <td class="choose">
+          {choosable.includes(name) && (
+            <ChooseBox of={own} isChosen={isChosen} press={(...how) => press(linkTo(name, own), ...how)} />
+          )}
+        </td>
         {columns.map(([place, column]) =>
           place === 'name' ? (
             <th key={place} scope="row" class={place}>
@@ -225,7 +267,7 @@ function TableRow({ ranked: { row, health }, name, columns, model }: TableRowPro
         )}
       </tr>
     ),
-    [row, name, trails, gateway, ...columns.map(([, column]) => column), ...others],
+    [row, name, isChosen, trails, gateway, ...columns.map(([, column]) => column), ...others],
   );
 }
 
@@ -262,6 +304,19 @@ function Head({ name, place, column: { title, by }, sort }: HeadProps) {
         </button>
       )}
     </th>
+  );
+}
+
+/** As many resources are changed at once: a sequence takes no more commands. */
+export const mostAtOnce = 100;
+
+/** The button that changes settings of all rows that are shown. */
+function ChangingAll({ name, rows }: Pick<RowsProps, 'name' | 'rows'>) {
+  const page = usePage();
+  const reason = rows.length > mostAtOnce ? text.tooMany(mostAtOnce) : undefined;
+  const all = rows.map(({ row }) => row as Named);
+  return (
+    <SmallButton title={text.changeAll} reason={reason} press={() => void askToChange(page, name, all)} />
   );
 }
 

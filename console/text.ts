@@ -22,33 +22,32 @@ function one(collection: string): string {
 /** What each act does, by its endpoint. The page loads these texts later. */
 export const acts = {
   'services.patch': 'These fields change, and nothing else.',
-  'services.start': 'Its listeners open, and it takes sessions.',
-  'services.stop': 'Its listeners close: new clients are refused. Open sessions continue.',
+  'services.start': 'Listeners open, and new sessions are taken.',
+  'services.stop': 'Listeners close: new clients are refused. Open sessions continue.',
   'services.drain':
-    'Its listeners close: new clients are refused. What is left is counted, and a deadline can end the drain.',
-  'services.resume': 'The drain ends, and the service is again as it was before.',
+    'Listeners close: new clients are refused. What is left is counted, and a deadline can end the drain.',
+  'services.resume': 'The drain ends, and all is as it was before.',
   'services.closeSessions': 'The clients are cut off now. They may connect again.',
-  'services.delete': 'It leaves the configuration. Undo brings it back.',
+  'services.delete': 'Gone from the configuration. Undo brings back what was there.',
   'services.create': 'Clients reach a service by its listeners, which you add then.',
   'services.createListener': 'The service listens at one more address.',
   'services.deleteListener': 'New clients are refused there. Open sessions continue.',
   'servers.patch': 'These fields change, and nothing else.',
   'servers.setMaintenance':
-    'The server takes no new sessions until maintenance is cleared. To wait until it is empty, drain it instead.',
-  'servers.clearMaintenance': 'The server takes sessions again.',
-  'servers.drain':
-    'The server takes no new sessions. What is left is counted, and a deadline can end the drain.',
-  'servers.resume': 'The drain ends, and the server takes sessions again.',
+    'No new sessions are taken until maintenance is cleared. To wait until nothing is left, drain instead.',
+  'servers.clearMaintenance': 'New sessions are taken again.',
+  'servers.drain': 'No new sessions are taken. What is left is counted, and a deadline can end the drain.',
+  'servers.resume': 'The drain ends, and new sessions are taken again.',
   'servers.closeConnections': 'The connections are cut off now. Services may open new ones.',
-  'servers.delete': 'It leaves the configuration. Undo brings it back.',
+  'servers.delete': 'Gone from the configuration. Undo brings back what was there.',
   'servers.create':
     'The server is used once a service lists it, and its state is known once a monitor lists it.',
   'monitors.create': 'It looks at the servers that it lists.',
-  'monitors.delete': 'It leaves the configuration. Undo brings it back.',
+  'monitors.delete': 'Gone from the configuration. Undo brings back what was there.',
   'monitors.patch': 'These fields change, and nothing else.',
-  'monitors.start': 'It looks at its servers again.',
-  'monitors.stop': 'Nobody looks at its servers then, and they are shown as they were.',
-  'filters.delete': 'It leaves the configuration. Undo brings it back.',
+  'monitors.start': 'Somebody looks at the servers again.',
+  'monitors.stop': 'Nobody looks at the servers then, and they are shown as they were.',
+  'filters.delete': 'Gone from the configuration. Undo brings back what was there.',
   'filters.patch': 'These fields change, and nothing else.',
   'filters.create': 'The filter is used once a service lists it.',
   'sessions.close': 'The clients are cut off now. They may connect again.',
@@ -203,6 +202,12 @@ export const text = {
     apply: 'Apply the document',
     label: 'Document',
     hint: 'In JSON, as the command line exports it. The plan says what differs; what it leaves out stays.',
+    extent: 'Compare',
+    extents: [
+      ['', 'everything'],
+      ['services,monitors,filters', 'services, monitors and filters'],
+      ['servers,listeners', 'where servers and listeners are'],
+    ] as const,
   },
   addNamed: (collection: string, name: string, service?: string) =>
     service === undefined ? `Add ${one(collection)} ${name}` : `Add listener ${name} to ${service}`,
@@ -216,6 +221,14 @@ export const text = {
   closeSessionsThat: (words: string) => `Close the sessions ${words}`,
   closeAllSessions: 'Close all sessions of the gateway',
   allSessions: 'all sessions',
+  /** Resources in a sentence: their names, or how many they are. */
+  several: (collection: string, names: readonly string[]) =>
+    names.length > 5 ? counted(names.length, one(collection)) : names.join(', '),
+  eachOf: (collection: string, count: number) => counted(count, one(collection)),
+  changeAll: 'Change all',
+  tooMany: (most: number) => `At most ${most.toLocaleString('en')} at once. Find fewer of them first.`,
+  changeEach: (what: string) => `Change the settings of ${what}`,
+  differs: 'Not the same everywhere. Empty: stays as it is.',
   closeChosen: (count: number) => `Close ${counted(count, 'chosen session')}`,
   chosenSessions: (count: number) => counted(count, 'chosen session'),
   change: (name: string) => `Change ${name}`,
@@ -296,7 +309,8 @@ export const text = {
       'g s': 'the sessions',
       'g h': 'the history',
       '↑ ↓': 'the row above, the row below',
-      Shift: 'with a press on a second box: all sessions between',
+      Space: 'choose the row of a box, or not',
+      Shift: 'with a press on a second box: all rows between',
       Esc: 'out of a menu, a dialog or the drawer',
       '?': 'these keys',
     },
@@ -318,9 +332,16 @@ export const text = {
     refused: 'Wrong name or password.',
     over: 'Your log-in has ended.',
   },
+  chosen: {
+    none: 'Choose none',
+    of: (chosen: number, all: number) =>
+      `${chosen.toLocaleString('en')} of ${all.toLocaleString('en')} ${chosen === 1 ? 'is' : 'are'} chosen`,
+    all: (most: number, all: number) =>
+      `Choose ${most < all ? 'the first' : 'all'} ${most.toLocaleString('en')}`,
+    range: 'Shift chooses a range.',
+  },
   sessions: {
     all: 'All sessions',
-    chooseNone: 'Choose none',
     criteria: {
       service: 'Service',
       server: 'Server',
@@ -334,15 +355,17 @@ export const text = {
     close: 'Close',
     named: (id: string, user: string) => `session ${id} of ${user}`,
     ofAll: (all: number) => `of ${all.toLocaleString('en')}`,
-    chosen: (chosen: number, all: number) =>
-      `${chosen.toLocaleString('en')} of ${all.toLocaleString('en')} ${chosen === 1 ? 'is' : 'are'} chosen`,
-    chooseAll: (most: number, all: number) =>
-      `Choose ${most < all ? 'the first' : 'all'} ${most.toLocaleString('en')}`,
-    range: 'Shift chooses a range.',
     total: (total: number) => counted(total, 'session'),
+    by: { user: 'By user', address: 'By address' },
+    sessionsBy: (criterion: string) => `Sessions by ${criterion}`,
+    ofFirst: (read: number, of: number) =>
+      `Of the first ${read.toLocaleString('en')} of ${of.toLocaleString('en')}.`,
+    others: (count: number, criterion: string) =>
+      `${count.toLocaleString('en')} more ${criterion}${criterion.endsWith('s') ? 'es' : 's'}`,
   },
   drawer: {
     close: 'Close the drawer',
+    probe: ['A probe asks ', ': 204 while the gateway is ready, 503 while it is not.'] as const,
     why: 'Last change',
     gone: 'Gone.',
     plan: 'Show what this changes',

@@ -9,6 +9,7 @@ import { SmallButton } from './act-button.tsx';
 import { wrongIn } from './health.ts';
 import { loadLate } from './later.ts';
 import { rowsOf, type Model, type Row } from './model.ts';
+import { noticeMoves } from './moving.ts';
 import { useNow, useWhen } from './now.ts';
 import { usePage, type Page } from './page.ts';
 import { zoneOwners } from './place.ts';
@@ -162,7 +163,7 @@ function Alerts({ model }: { readonly model: Shown }) {
           <Age at={model.lists.alerts?.at} />
         </span>
       </button>
-      <ul class="alerts" aria-label={text.top.alerts(alerts.length)}>
+      <ul ref={noticeMoves} class="alerts" aria-label={text.top.alerts(alerts.length)}>
         {alerts.slice(0, isWhole ? undefined : mostCards).map((alert) => (
           <Card key={`${alert.code} ${alert.resource}`} alert={alert} />
         ))}

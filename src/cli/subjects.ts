@@ -2,8 +2,7 @@
  * The subjects of a change: resources that a user names, or that conditions choose. An act on several of them is one
  * sequence, with one plan and one question.
  */
-import type { Client, CommandId, Elements } from '../client/index.ts';
-import { endpoints } from '../http/endpoint.ts';
+import { commandAt, type Client, type CommandId, type Elements } from '../client/index.ts';
 import type { Json } from '../json/index.ts';
 import { valueOrEnd } from './answer.ts';
 import { wrongUse, type Call } from './command.ts';
@@ -105,13 +104,9 @@ export function changeOfEach({ kind, names }: Subjects, { title, act, body }: Ac
   const change = { title, subject: subjectOf(kind, ...names), act };
   const [only = '', ...others] = names;
   if (others.length === 0) return { ...change, given: [only, ...(body === undefined ? [] : [body])] };
-  const { method, path } = endpoints[act];
-  const [, behind = ''] = path.split(':name');
-  const commands = names.map((name) => ({
-    method,
-    path: `/${kind}s/${encodeURIComponent(name.replace(/\s/g, '-'))}${behind}`,
-    ...(body === undefined ? {} : { body }),
-  }));
+  const commands = names.map((name) =>
+    commandAt(act, `/${kind}s/${encodeURIComponent(name.replace(/\s/g, '-'))}`, body),
+  );
   const isMany = names.length > mostNamed;
   return {
     ...change,

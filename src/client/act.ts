@@ -1,8 +1,9 @@
 /**
  * Acts: what a person types before a change, by the table of acts. The command line and the console follow it.
  */
-import { acts, type ActId } from '../http/endpoint.ts';
+import { acts, endpoints, type ActId, type CommandId } from '../http/endpoint.ts';
 import type { SessionSearch } from '../resources/session.ts';
+import type { SequenceCommand } from './endpoints.ts';
 
 /**
  * What an act is about.
@@ -70,4 +71,26 @@ export const listedBy = { servers: ['services', 'monitors'], filters: ['services
  */
 export function subjectOfSearch({ service, server, user, address }: SessionSearch): string | undefined {
   return service ?? server ?? user ?? address;
+}
+
+/**
+ * Gives a command on one resource as a sequence takes it.
+ *
+ * @param id - an endpoint of one resource, such as `services.stop`
+ * @param link - the link of the resource
+ * @param body - the body; left out for a command without one
+ *
+ * @example
+ * ```ts
+ * import { commandAt } from 'gateway-admin-core/client';
+ *
+ * commandAt('services.stop', '/services/Sales'); // => { method: 'PUT', path: '/services/Sales/stop' }
+ * ```
+ *
+ * @beta
+ */
+export function commandAt(id: CommandId, link: string, body?: unknown): SequenceCommand {
+  const { method, path } = endpoints[id];
+  const [, behind = ''] = path.split(':name');
+  return { method, path: link + behind, ...(body === undefined ? {} : { body }) };
 }

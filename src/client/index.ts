@@ -17,7 +17,7 @@ export {
   type Tense,
   type Told,
 } from '../core/sentence.ts';
-export { listedBy, nameToType, subjectOfSearch, type ActPlace } from './act.ts';
+export { commandAt, listedBy, nameToType, subjectOfSearch, type ActPlace } from './act.ts';
 export { valueOf, type Answer } from './message.ts';
 export { changedParts, type ChangedPart } from './changed-part.ts';
 export { closeEach, type ChosenSession, type CloseEach } from './close-each.ts';

@@ -28,7 +28,17 @@ const walk: Walk = {
     await button(page, 'Log in').click();
     await page.getByRole('list', { name: '2 alerts' }).waitFor();
   },
+  'several chosen services, with what can be done to them': async (page) => {
+    await page.getByLabel('Choose Sales', { exact: true }).check();
+    await page.getByLabel('Choose Reports', { exact: true }).check();
+  },
+  'settings of several services': async (page) => {
+    await button(page, 'Change the settings of 2 services').click();
+    await page.getByRole('dialog').getByText('Not the same everywhere').first().waitFor();
+  },
   'a row that fits what is sought, and none': async (page) => {
+    await page.keyboard.press('Escape');
+    await button(page, 'Choose none').click();
     await page.getByLabel('Find').fill('broken');
     await page.getByText('1 of 5').waitFor();
     await page.locator('.view .none').first().waitFor();
@@ -83,6 +93,8 @@ const walk: Walk = {
     await button(page, 'Close the drawer').click();
     await button(page, 'Sessions').click();
     await page.getByLabel('Choose 1,').check();
+    await button(page, 'By user').click();
+    await page.getByRole('group', { name: 'Sessions by user' }).waitFor();
   },
   'a form': async (page) => {
     await button(page, 'Gateway').click();
@@ -267,23 +279,23 @@ describe('the keys of the console, in a real browser', () => {
     await page.keyboard.type('sales');
     await page.getByText('2 of 4').waitFor();
     await press(page, 'Enter');
-    await expectFocus(page, 'Sales');
+    await expectFocus(page, 'Choose Sales');
     await press(page, 'ArrowDown');
-    await expectFocus(page, 'Old Sales');
+    await expectFocus(page, 'Choose Old Sales');
     await press(page, 'Enter');
     await expectFocus(page, 'service Old Sales');
     await page.locator('.drawer .all').waitFor();
     await press(page, 'Escape');
     await page.getByRole('complementary', { name: 'Latest' }).waitFor();
-    await expectFocus(page, 'Old Sales');
+    await expectFocus(page, 'Choose Old Sales');
     await press(page, 'ArrowUp');
-    await expectFocus(page, 'Sales');
+    await expectFocus(page, 'Choose Sales');
     // Sales lists the server.
     await press(page, '/', 'Control+a');
     await page.keyboard.type('DB-2');
     await page.getByText('1 of 3').waitFor();
     await press(page, 'Enter');
-    await expectFocus(page, 'db-2');
+    await expectFocus(page, 'Choose db-2');
   });
 
   itInBrowser(
@@ -293,12 +305,12 @@ describe('the keys of the console, in a real browser', () => {
       await page.getByRole('link', { name: 'Broken', exact: true }).first().waitFor();
       await press(page, '/', 'ArrowDown');
       // What is wrong stands first.
-      await expectFocus(page, 'Broken');
+      await expectFocus(page, 'Choose Broken');
       await press(page, 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown');
       // From the last service to the first server.
-      await expectFocus(page, 'db-3');
+      await expectFocus(page, 'Choose db-3');
       await press(page, 'ArrowUp', 'ArrowUp');
-      await expectFocus(page, 'Sales');
+      await expectFocus(page, 'Choose Sales');
       await press(page, '/', 'g', 's', '/');
       expect(await page.getByLabel('Find').inputValue()).toBe('gs/');
     },

@@ -266,7 +266,7 @@ describe('a new resource', () => {
 
   it.each(Object.entries(definitions))('of %s is made from what is typed', async (collection, given) => {
     const service = collection === 'listeners' ? 'My Service' : undefined;
-    const act = creating(fieldTable[collection] ?? [], collection, service);
+    const act = creating(fieldTable[collection] ?? [], collection, { service });
     const { required, optional } = given;
     const names = (act.inputs ?? []).map(({ name }) => name);
     // All that there is to type is in the table above.

@@ -106,6 +106,30 @@ describe('the rows of a list', () => {
     expect(await names(page)).toEqual(inOrder.toReversed());
   });
 
+  itInBrowser('can be seen when they come to the top from below', async (page) => {
+    const services = Array.from({ length: 400 }, (_, at) => ({
+      ...{ name: `S ${String(at).padStart(3, '0')}`, router: 'rr' },
+      servers: ['/servers/up', ...(at % 40 === 39 ? ['/servers/other'] : [])],
+    }));
+    const servers = ['up', 'other'].map((name) => ({ name, ...server, status: ['running' as const] }));
+    const { origin, admin } = await serveConsole({ document: { format: 2, servers, services } });
+    await page.goto(`${origin}/console`);
+    await chip(page, '400 started').waitFor();
+    admin.report({ type: 'server.reported', server: 'other', status: [] });
+    await chip(page, '10 half up').waitFor();
+    await page.waitForFunction(() => {
+      const rows = [...document.querySelectorAll<HTMLElement>('[aria-label=Services] tbody tr')].slice(0, 10);
+      return rows.every((row) => row.innerText.includes('other is down') && row.offsetHeight === 26);
+    });
+    // A row keeps the focus where it goes.
+    const last = section(page, 'Services').getByRole('link', { name: 'S 398', exact: true });
+    await last.focus();
+    admin.report({ type: 'service.reported', service: 'S 398', state: 'failed', reason: 'no port' });
+    await chip(page, '1 failed').waitFor();
+    expect((await names(page))[0]).toBe('S 398');
+    expect(await last.evaluate((link) => link === document.activeElement)).toBe(true);
+  });
+
   itInBrowser('are 26 pixels high, and their columns line up from list to list', async (page) => {
     await page.setViewportSize({ width: 1440, height: 900 });
     await open(page);
@@ -121,7 +145,7 @@ describe('the rows of a list', () => {
     // Who uses a server, and with which weight.
     const up = section(page, 'Servers').getByRole('row').filter({ hasText: 'running' });
     expect(await up.getByRole('cell').allInnerTexts()).toEqual([
-      ...['running', '', '70', '', '4 services', '10.0.0.1:5432'],
+      ...['', 'running', '', '70', '', '4 services', '10.0.0.1:5432'],
     ]);
     const fold = page.getByRole('button', { name: 'Servers 2', exact: true });
     await fold.click();
@@ -146,7 +170,7 @@ describe('the rows of a list', () => {
           row.querySelector('th')?.textContent,
           form,
           isTinted,
-          row.querySelector('td')?.innerText,
+          row.querySelector<HTMLElement>('td.state')?.innerText,
         ].join();
       }),
     );

@@ -72,7 +72,7 @@ type Row = readonly [words: RegExp, fits: (event: AdminEvent, ...names: readonly
 const about =
   (...types: readonly string[]) =>
   (event: AdminEvent, name = '') =>
-    types.some((type) => event.type === type || event.type.startsWith(`${type}.`)) && isNamed(event, name);
+    types.some((type) => event.type === type || event.type.startsWith(`${type}.`)) && isAmong(event, name);
 
 /** A resource comes or goes, and the lists of others are changed with it. */
 const inLists =
@@ -124,7 +124,7 @@ const rows: readonly Row[] = [
   [/^Resume (.+)$/s, about('service.started', 'service.updated', 'server.updated')],
   [/^(?:Set|Clear) maintenance on (.+)$/s, about('server.updated')],
   [/^Change the drain of (.+)$/s, about('service.stopped', 'service.updated', 'server.updated')],
-  [/^Change (.+)$/s, about('service', 'server', 'monitor', 'filter')],
+  [/^Change (?:the settings of )?(.+)$/s, about('service', 'server', 'monitor', 'filter')],
   [/^Delete (.+)$/s, about('service.deleted', 'server.deleted', 'monitor.deleted', 'filter.deleted')],
 ];
 
@@ -207,6 +207,13 @@ export function outcomeBreaches(kind: string, line: string, press: Press): reado
   // With each session, its connections close.
   const isRight = said.sessions === closed.sessions && said.connections >= closed.connections;
   return isRight && (closed.sessions > 0 || said.connections === closed.connections) ? [] : [breach];
+}
+
+/** Whether the resource is among those that a title names: each by its name, or by their number if they are many. */
+function isAmong(event: AdminEvent, names: string): boolean {
+  const [, kind] = /^[\d,]+ (service|server|monitor|filter)s$/.exec(names) ?? [];
+  if (kind !== undefined) return event.type.startsWith(`${kind}.`);
+  return isNamed(event, names) || names.split(', ').some((name) => isNamed(event, name));
 }
 
 function isNamed({ resource }: AdminEvent, name: string): boolean {

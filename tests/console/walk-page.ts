@@ -160,7 +160,7 @@ export function readFigures(): Figures {
   for (const section of document.querySelectorAll('.view-gateway > section'))
     tables[section.getAttribute('aria-label') ?? ''] = Array.from(
       section.querySelectorAll('tbody tr'),
-      (row) => textsOf('th, td', row),
+      (row) => textsOf('th, td:not(.choose)', row),
     );
   const drawer = document.querySelector('.drawer');
   const fields: Record<string, string> = {};

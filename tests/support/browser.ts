@@ -21,23 +21,50 @@ afterAll(closeBrowser);
  */
 export function inBrowser(test: (page: Page) => Promise<void>): () => Promise<void> {
   return async () => {
-    opening ??= openBrowser();
-    const context = await (await opening)?.newContext();
-    if (context === undefined) return;
-    // A limit is for pages that hang, not for a slow machine.
-    context.setDefaultTimeout(180_000);
-    const page = await context.newPage();
+    const page = await newPage();
+    if (page === undefined) return;
     try {
-      await test(page);
-    } catch (error) {
-      const shown = await page.locator('body').ariaSnapshot({ timeout: 5000 }).catch(String);
-      throw Object.assign(error as Error, {
-        stack: `${(error as Error).stack ?? ''}\n\nThe page:\n${shown}`,
-      });
+      await runOn(page, test);
     } finally {
-      await context.close();
+      await page.context().close();
     }
   };
+}
+
+/** Gives the function of a test in a browser on a page that all such tests of the file share, once it is prepared. */
+export function inSharedBrowser(
+  prepare: (page: Page) => Promise<void>,
+): (test: (page: Page) => Promise<void>) => () => Promise<void> {
+  let sharing: Promise<Page | undefined> | undefined;
+  return (test) => async () => {
+    sharing ??= newPage().then(async (page) => {
+      if (page !== undefined) await runOn(page, prepare);
+      return page;
+    });
+    const page = await sharing;
+    if (page !== undefined) await runOn(page, test);
+  };
+}
+
+/** A page of a new profile; `undefined` without a browser. */
+async function newPage(): Promise<Page | undefined> {
+  opening ??= openBrowser();
+  const context = await (await opening)?.newContext();
+  // A limit is for pages that hang, not for a slow machine.
+  context?.setDefaultTimeout(180_000);
+  return context?.newPage();
+}
+
+/** Runs a test on a page. An error tells what the page shows. */
+async function runOn(page: Page, test: (page: Page) => Promise<void>): Promise<void> {
+  try {
+    await test(page);
+  } catch (error) {
+    const shown = await page.locator('body').ariaSnapshot({ timeout: 5000 }).catch(String);
+    throw Object.assign(error as Error, {
+      stack: `${(error as Error).stack ?? ''}\n\nThe page:\n${shown}`,
+    });
+  }
 }
 
 /** Ends the browser of this file, if there is one. */

@@ -14,10 +14,10 @@ const settingOf = (name: string): string =>
 loadsLateBy(() => import('./late.tsx'));
 
 const logInPath = settingOf('log-in-path');
-const name = addressOf(location.href, settingOf('admin-path'));
+const address = addressOf(location.href, settingOf('admin-path'));
 openPage({
-  name,
-  connect: (logIn) => connect(name, logIn),
+  address,
+  connect: (logIn) => connect(address, logIn),
   logInAddress: logInPath === '' ? '' : addressOf(location.href, logInPath),
 });
 

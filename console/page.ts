@@ -69,13 +69,13 @@ const now = (): number => performance.now();
 
 /** What a page needs of the document that it is in. */
 export interface Opening {
-  /** Names the interface: the pages of one browser share what they hear of it. */
-  readonly name: string;
+  /** The address of the interface: pages of one address share what they hear. */
+  readonly address: string;
   readonly connect: (logIn?: LogIn) => Promise<Client>;
   readonly logInAddress: string;
 }
 
-function createPage({ name, connect, logInAddress }: Opening): Page {
+function createPage({ address, connect, logInAddress }: Opening): Page {
   // Once a frame, however many events there are. What a person does is drawn at once.
   const model = createStore(createModel(now()), requestAnimationFrame);
   const place = createStore(parsePlace(location.hash));
@@ -131,7 +131,7 @@ function createPage({ name, connect, logInAddress }: Opening): Page {
       client.set(next);
       tell(message);
       watching?.stop();
-      const stream = streamOf(name, message.gateway);
+      const stream = streamOf(address, message.gateway);
       watching = watch(next, stream, { tell, model: model.get, wanted: () => wanted }, surroundings);
     },
     logOut: () => {
@@ -153,8 +153,8 @@ async function askWho(client: Client): Promise<Extract<Message, { readonly type:
 }
 
 /** The name of the stream of events that a person may see. Each life of the gateway has event ids of its own. */
-function streamOf(name: string, { user, role }: GatewayOfCaller): string {
-  return JSON.stringify([name, user, role]);
+function streamOf(address: string, { user, role }: GatewayOfCaller): string {
+  return JSON.stringify([address, user, role]);
 }
 
 const surroundings: Surroundings = {

@@ -4,8 +4,9 @@
  */
 import { render } from 'preact';
 
-import { actOfAlert, creating, creatingUser } from '../../console/act.ts';
+import { actOfAlert, changing, creating, creatingUser } from '../../console/act.ts';
 import { App } from '../../console/app.tsx';
+import { ChosenRows } from '../../console/chosen.tsx';
 import { ActDialog } from '../../console/dialog.tsx';
 import { Drawer } from '../../console/drawer.tsx';
 import { History } from '../../console/history.tsx';
@@ -35,12 +36,13 @@ function open(): void {
   const address = URL.createObjectURL(text);
   const begin = (name: string): Worker => new Worker(address, { name });
   const player = new Player(begin('world'), begin('judge'));
-  const late = { ActDialog, Drawer, History, Keys, Live, Sessions, actOfAlert, creating, creatingUser };
+  const parts = { ActDialog, ChosenRows, Drawer, History, Keys, Live, Sessions };
+  const late = { ...parts, actOfAlert, changing, creating, creatingUser };
   loadsLateBy(() => Promise.resolve(late));
   giveMeanings(JSON.parse(meanings) as Meanings);
   openPage({
     // No other tab hears of this world.
-    name: address,
+    address,
     connect: () => player.connect(),
     logInAddress: '',
   });

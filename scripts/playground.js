@@ -47,7 +47,7 @@ const script = await bundled({
   define: {
     ...{ lateFile: '""', meaningsFile: '""' },
     meanings: JSON.stringify(JSON.stringify({ fields: fieldsOfKinds(formats), acts })),
-    scenarios: JSON.stringify(text('examples/playground/scenarios.txt')),
+    scenarios: JSON.stringify(text('examples/playground/scenarios.txt').replace(/^(?:#| {2}).*\n/gm, '')),
   },
   plugins: [{ name: 'playground', setup }, ...(values.fault === undefined ? [] : [planting(values.fault)])],
 });
@@ -91,6 +91,8 @@ function setup({ onLoad, onResolve }) {
   onResolve({ filter: /^\.\/(?:turn\.ts|main\.tsx)$/ }, ({ path, importer }) =>
     importer === '<stdin>' ? { path: `${root}examples/playground/${path}`, sideEffects: true } : undefined,
   );
+  // The stage has a hasher of its own.
+  onLoad({ filter: /\/pbkdf2-hasher\.ts$/ }, () => ({ contents: 'export let createPbkdf2Hasher;' }));
   // Nobody needs all of it, and the sentences of the steps stand in the README of the tests.
   onResolve({ filter: /^rfc6902$/ }, ({ importer }) =>
     importer.endsWith('/diff.ts') ? { path: `${root}examples/playground/rfc6902.ts` } : undefined,

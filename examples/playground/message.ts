@@ -10,8 +10,6 @@ export type Order =
   | ({ readonly order: 'begin' } & Linked)
   /** These steps are done now, before those that are ahead. */
   | { readonly order: 'perform'; readonly texts: readonly string[] }
-  /** What could happen next is drawn, and is ahead. */
-  | { readonly order: 'draw' }
   /** The next step is done; a second passes if none is ahead. */
   | { readonly order: 'step' }
   /** So many seconds pass in one; none in a world that stands still. */

@@ -128,22 +128,6 @@ function Worlds({ player, shown }: Props & { readonly shown: Shown }) {
           ))}
         </select>
       </label>
-      <label>
-        Seed{' '}
-        <input
-          class="seed"
-          type="number"
-          min="0"
-          max="999999999"
-          value={shown.seed}
-          onChange={({ currentTarget: { value } }) =>
-            player.beginNew(Math.max(1, named.length), Number(value))
-          }
-        />
-      </label>
-      <button class="small" onClick={() => player.order({ order: 'draw' })}>
-        Draw a step
-      </button>
       {named.length > 0 && (
         <div class="row" role="group" aria-label="The page looks at">
           {named.map(({ node, process }) => (

@@ -4,15 +4,11 @@
  */
 import type { Admin, AdminRequest, Handled } from 'gateway-admin-core';
 import { serve } from 'gateway-admin-core/message-port';
-import { createRandom } from 'gateway-admin-core/testing';
 
-import { draw as drawInFleet } from '../../tests/scenario/fleet-world.ts';
 import type { Process } from '../../tests/scenario/process.ts';
-import { drawSteps, drawTheme } from '../../tests/scenario/random.ts';
 import type { Step } from '../../tests/scenario/scenario.ts';
 import { Stage, type Place } from '../../tests/scenario/stage.ts';
 import { perform } from '../../tests/scenario/vocabulary.ts';
-import { knownAfter } from '../../tests/scenario/world.ts';
 import type { News, Order, ShownPlace } from './message.ts';
 import { person, stepOf, withPlan, type Plan } from './request.ts';
 import { seed } from './seed.ts';
@@ -37,7 +33,6 @@ class HeardStage extends Stage {
 
 export class World {
   #stage = new HeardStage();
-  #seed = 0;
   readonly #tell: Tell;
   #done: Step[] = [];
   #ahead: string[] = [];
@@ -73,9 +68,6 @@ export class World {
       case 'perform':
         for (const text of order.texts) if (!(await this.#perform(text))) return undefined;
         return undefined;
-      case 'draw':
-        this.#draw();
-        return undefined;
       case 'step':
         return this.#stepOn();
       case 'run':
@@ -104,7 +96,6 @@ export class World {
   async #begin({ seed: number, steps, done }: Extract<Order, { readonly order: 'begin' }>): Promise<void> {
     this.#disconnect();
     this.#run(0);
-    this.#seed = number;
     seed(number);
     this.#stage = new HeardStage();
     [this.#done, this.#ahead, this.#changed, this.#isWaiting] = [[], [...steps], 0, false];
@@ -178,14 +169,6 @@ export class World {
     if (next !== undefined) this.#ahead.splice(0, 1, ...(part < left ? [waitOf(left - part)] : []));
     await this.#pass(part);
     if (next !== undefined && part === left) this.#isWaiting = false;
-  }
-
-  /** What could happen next, as the simulation draws it. */
-  #draw(): void {
-    const random = createRandom(this.#seed * 1000 + this.#done.length + this.#ahead.length);
-    const known = knownAfter(this.#done, drawTheme(createRandom(this.#seed)));
-    const isFleet = this.#stage.places.some(({ node }) => node !== undefined);
-    this.#ahead.push(...(isFleet ? drawInFleet : drawSteps)(random, known, this.#done.length + 1));
   }
 
   /** Connects the page with the process at which it looks, as often as there is another one. */

@@ -111,8 +111,6 @@ itInBrowser('is the same world for everybody who opens its address', async (page
   await page.locator('tbody tr').getByText('stopped').nth(1).waitFor();
   await played.of('Process', 'Clock +1 h').click();
   await played.of('Network', 'Cut off').click();
-  await played.button('Draw a step').click();
-  await played.stepThrough();
   expect(await played.judged()).toContain('all laws hold');
   const text = await played.exported();
   expect(text).toContain('b event: service.stopped Sales');
@@ -180,7 +178,6 @@ describe.each([
     await played.panel.getByLabel('Any step').fill('wait and see');
     await played.button('Do').click();
     await played.panel.getByRole('alert').waitFor();
-    await played.button('Draw a step').click();
     await played.button('Export as scenario').click();
     // At its own place, the panel covers nothing.
     await page.evaluate(() => scrollTo(0, document.body.scrollHeight));

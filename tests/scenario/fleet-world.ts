@@ -19,7 +19,7 @@ function begin(random: Random): readonly (readonly string[])[] {
   return [...(random.chance(0.5) ? [['store gives no hints']] : []), ...starts, ['store is backed up']];
 }
 
-export function draw(random: Random, known: Known, number: number): readonly string[] {
+function draw(random: Random, known: Known, number: number): readonly string[] {
   const node = random.pick(nodes.slice(0, 2));
   if (random.chance(0.04)) return ended(random, known, node, number);
   if (random.chance(0.08)) return random.pick(troubles)(node);

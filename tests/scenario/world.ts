@@ -85,7 +85,7 @@ async function draw({ begin, draw: drawUnit, faults }: Kind, seed: number): Prom
 }
 
 /** What a client knows who has read along. */
-export function knownAfter(steps: readonly Step[], theme: Theme): Known {
+function knownAfter(steps: readonly Step[], theme: Theme): Known {
   const clients = new Set(steps.flatMap(({ text }) => /^c\d+(?=[:@])/.exec(text) ?? []));
   const seen = steps.flatMap((step) => step.seen).join('\n');
   const told = seen.matchAll(/ by (c\d+) \(|^(c\d+)(?:@[a-z])?: 504 /gm);

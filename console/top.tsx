@@ -48,6 +48,7 @@ export function Top({ children }: { readonly children: ComponentChildren }) {
           : `${gateway.user}${gateway.role === undefined ? '' : `, ${gateway.role}`}`}
       </span>
       {hasOwnLogIn && gateway?.user !== undefined && <button onClick={page.logOut}>{text.top.logOut}</button>}
+      <Lost model={model} />
       <Alerts model={model} />
     </header>
   );
@@ -90,9 +91,6 @@ function Connection({ model }: { readonly model: Shown }) {
   const since = (at: number): string => durationText(now - at);
   const current = isCurrent(model, now);
   const isSilent = asking !== undefined && now - asking > silenceMs;
-  // What is shown may be wrong by now, and has no colour then. A short break is none.
-  const isStale = !current && (stream.state === 'open' || now - stream.since > silenceMs);
-  useEffect(() => void document.body.classList.toggle('stale', isStale), [isStale]);
   return (
     <span class={`connection ${current ? 'good' : 'bad'}`}>
       {/* A reader speaks when this changes, and not each second. */}
@@ -114,6 +112,16 @@ function Connection({ model }: { readonly model: Shown }) {
       )}
     </span>
   );
+}
+
+/** That what is shown may be wrong by now. It has no colour then. */
+function Lost({ model }: { readonly model: Shown }) {
+  const { stream } = model;
+  const now = useNow();
+  // A short break is none.
+  const isLost = !isCurrent(model, now) && (stream.state === 'open' || now - stream.since > silenceMs);
+  useEffect(() => void document.body.classList.toggle('stale', isLost), [isLost]);
+  return isLost ? <p class="lost">{text.connection.lost}</p> : null;
 }
 
 /** For how long a reading may wait for its answer, in milliseconds. */

@@ -60,6 +60,7 @@ describe('a gateway that hangs', () => {
     // Requests are answered by nobody from now on. The stream of events is open as before.
     await page.route('**', () => undefined);
     await page.locator('.connection.bad', { hasText: /^.*no answer for \d+ s$/ }).waitFor();
+    await page.getByText('What is shown may be wrong by now.').waitFor();
     await page.locator('body.stale').waitFor();
     expect(await page.getByText('No alerts.').count()).toBe(0);
   });

@@ -3,8 +3,9 @@
  */
 
 /**
- * Gives a list a way to move its things that Chromium notices. What `moveBefore` has moved, as Preact does, Chromium takes
- * for as far away as before, and draws nothing where it is. A thing that is taken out and put in would lose the focus.
+ * Gives a list a way to move its things that Chromium notices. What `moveBefore` has moved, as Preact does, Chromium
+ * takes for as far away as before, and draws nothing where it is. A thing that is taken out and put in would lose the
+ * focus.
  */
 export function noticeMoves(list: HTMLElement | null): void {
   if (list === null) return;

@@ -58,6 +58,10 @@ export class Player {
   /** The steps that are judged, or were judged last. */
   #charged = '';
   #line: Send | undefined;
+  #answer = (): void => undefined;
+  readonly #answered = new Promise<void>((resolve) => {
+    this.#answer = resolve;
+  });
   readonly #ownLinks = new Set<string>();
   #isWriting = false;
   /** Whether the page is to read everything anew, because it looks at something else. */
@@ -118,13 +122,14 @@ export class Player {
     this.load({ seed, steps: this.#steps, done: 0 });
   }
 
-  /** The client of the page. */
-  connect(): Promise<Client> {
+  /** The client of the page, once a process has answered. */
+  async connect(): Promise<Client> {
+    await this.#answered;
     const send: Send = (request) => {
       if (this.#line === undefined) return Promise.reject(new Error('No process answers here.'));
       return this.#line(request);
     };
-    return Promise.resolve(createClient(send));
+    return createClient(send);
   }
 
   /** The scenario so far, as a text for `tests/scenarios/`. */
@@ -160,9 +165,11 @@ export class Player {
 
   #switchTo(port: MessagePort | undefined): void {
     this.#line = port && connect(port);
-    if (port === undefined || !this.#isElsewhere) return;
+    if (port === undefined) return;
+    this.#answer();
+    const isOpen = usePage().client.get() !== undefined;
+    if (this.#isElsewhere && isOpen) void usePage().logIn();
     this.#isElsewhere = false;
-    void usePage().logIn();
   }
 
   /** Lets the judge judge all steps but time that passes still. */

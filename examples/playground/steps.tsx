@@ -10,12 +10,11 @@ import type { Shown } from './player.ts';
 /** What has happened, and what is ahead. The end is in sight. */
 export function Steps({ player, shown: { done, ahead } }: Props & { readonly shown: Shown }) {
   const list = useRef<HTMLOListElement>(null);
-  const seen = done.at(-1)?.seen.length;
   useEffect(() => {
     const now = list.current?.querySelector('.now');
     if (list.current && now instanceof HTMLElement)
       list.current.scrollTop = now.offsetTop + now.offsetHeight - list.current.clientHeight;
-  }, [done.length, seen]);
+  }, [done, ahead]);
   return (
     <>
       <ol class="steps" ref={list} tabIndex={0} aria-label="Steps">

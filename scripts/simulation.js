@@ -34,6 +34,7 @@ const entries = {
   '--fleet': 'tests/fleet/simulation/world.ts',
   '--scenarios': 'tests/scenario/one-node-world.ts',
   '--fleet --scenarios': 'tests/scenario/fleet-world.ts',
+  '--store': 'tests/ports/file-store/world.ts',
 };
 
 if (isMainThread) await main();
@@ -48,7 +49,7 @@ async function main() {
     throw new Error(
       `There is no fault "${faultName}". The faults are: ${faults.map(({ name }) => name).join(', ')}`,
     );
-  const kinds = ['--fleet', '--plans', '--scenarios'].filter((each) => given.includes(each));
+  const kinds = ['--fleet', '--plans', '--scenarios', '--store'].filter((each) => given.includes(each));
   const kind = kinds.length === 0 ? fault?.kind : kinds.join(' ');
   const threads = given.includes('--alone') ? 1 : availableParallelism();
   const numbers = seed === undefined ? given.filter((each) => !each.startsWith('--')) : [1, seed];

@@ -7,7 +7,7 @@ import { runScript } from './run.js';
 
 const names = process.argv.slice(2);
 const chosen = faults.filter(({ name }) => names.length === 0 || names.includes(name));
-const counts = { '--scenarios': 20_000, '--fleet --scenarios': 2000 };
+const counts = { '--store': 20_000, '--scenarios': 20_000, '--fleet --scenarios': 2000 };
 const found = { passed: 0, failed: 0 };
 for (const { name, kind, what } of chosen) {
   const start = performance.now();

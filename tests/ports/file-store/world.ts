@@ -111,11 +111,11 @@ class DiskStage implements Player {
 
   #expectConfirmed(history: Parameters<Ledger['allows']>[0]): void {
     const { kept, pending } = this.ledger;
-    const asked = pending.length === 0 ? '' : `, and was asked for ${numbered(pending)}`;
-    if (!this.ledger.allows(history))
-      this.faults.push(
-        `the store has ${numbered(numbersIn(history))}; it has confirmed ${numbered(kept)}${asked}`,
-      );
+    if (this.ledger.allows(history)) return;
+    const [has, confirmed, asked] = [numbersIn(history), kept, pending].map(({ length }) => String(length));
+    this.faults.push(
+      `the store has ${String(has)} records; it has confirmed ${String(confirmed)}, and was asked for ${String(asked)} more`,
+    );
   }
 
   append(count: number, characters: number): Promise<void> {
@@ -143,7 +143,7 @@ class DiskStage implements Player {
   async #call(call: () => Promise<void>): Promise<void> {
     await call().catch((error: unknown) => {
       if (!this.#isDead)
-        this.faults.push(`the store fails: ${(error as Error).message.replaceAll(this.directory, '')}`);
+        this.faults.push(`the store fails: ${sentenceOf(error).replaceAll(this.directory, '')}`);
     });
     if (this.#isDead) {
       this.#seen.push('process: has died');
@@ -201,6 +201,11 @@ class DiskStage implements Player {
     if (journal === undefined || found.length > 1) throw new Error('there is not one journal');
     return journal;
   }
+}
+
+/** What an error says, without what to do. */
+function sentenceOf(error: unknown): string {
+  return (error as Error).message.replace(/\. [A-Z].*$/s, '.');
 }
 
 function numbered(numbers: readonly number[]): string {

@@ -6,6 +6,8 @@
  * - `--plans` lets clients plan in every world, and not in every fourth.
  * - `--scenarios` draws scenarios, and prints what fails with as few steps as show the fault. With `--fleet`, scenarios of
  *   a fleet.
+ * - `--store` simulates processes with a file store, and power failures.
+ * - `--page` walks over the page of the console, in a real Chromium.
  * - `--found` runs the seeds of `tests/simulation/found.js` and no others.
  * - `--fault NAME` plants a fault of `tests/faults/faults.js`, and ends with the first world that finds it.
  * - `--seed N` runs this seed alone.
@@ -16,15 +18,16 @@
  * hash of its code is printed, so that runs of the same code can be added up.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { extname, join } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
 import { build } from 'esbuild';
 
 import { faults } from '../tests/faults/faults.js';
 import { found } from '../tests/simulation/found.js';
+import { pageModule } from './console.js';
 
 /** A thread ends after so many seeds, with all memory that it has left behind. */
 const most = 2500;
@@ -35,6 +38,7 @@ const entries = {
   '--scenarios': 'tests/scenario/one-node-world.ts',
   '--fleet --scenarios': 'tests/scenario/fleet-world.ts',
   '--store': 'tests/ports/file-store/world.ts',
+  '--page': 'tests/console/world.ts',
 };
 
 if (isMainThread) await main();
@@ -49,7 +53,9 @@ async function main() {
     throw new Error(
       `There is no fault "${faultName}". The faults are: ${faults.map(({ name }) => name).join(', ')}`,
     );
-  const kinds = ['--fleet', '--plans', '--scenarios', '--store'].filter((each) => given.includes(each));
+  const kinds = ['--fleet', '--plans', '--scenarios', '--store', '--page'].filter((each) =>
+    given.includes(each),
+  );
   const kind = kinds.length === 0 ? fault?.kind : kinds.join(' ');
   const threads = given.includes('--alone') ? 1 : availableParallelism();
   const numbers = seed === undefined ? given.filter((each) => !each.startsWith('--')) : [1, seed];
@@ -60,7 +66,9 @@ async function main() {
     );
     process.exit(2);
   }
-  const place = mkdtempSync(join(tmpdir(), 'simulation-'));
+  mkdirSync('temp', { recursive: true });
+  // Here, the bundle finds installed packages, and the root of the project two folders above.
+  const place = mkdtempSync(join(process.cwd(), 'temp/simulation-'));
   const start = performance.now();
   const bundle = (of) => bundled(entries[of] ?? 'tests/simulation/simulation.ts', place, fault);
   try {
@@ -100,14 +108,28 @@ async function bundled(entry, place, fault) {
       join(process.cwd(), built.replace(/^\.\/dist\/(.+)\.js$/, 'src/$1.ts')),
     ]);
   const outfile = join(place, 'simulation.mjs');
+  const planted = fault === undefined ? [] : [planting(fault)];
   const require = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
   await build({
     ...{ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', sourcemap: 'inline' },
     alias: Object.fromEntries(sources),
     banner: { js: require },
-    plugins: fault === undefined ? [] : [planting(fault)],
+    external: ['playwright-core'],
+    // What judges the page has the sources as they are.
+    plugins: entry === entries['--page'] ? [pageWith(planted)] : planted,
   });
   return outfile;
+}
+
+/** Builds the page of the console from the sources, with what is planted there. */
+function pageWith(planted) {
+  return {
+    name: 'page',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /\/page\.js$/ }, ({ path }) => ({ path, namespace: 'page' }));
+      onLoad({ filter: /.*/, namespace: 'page' }, async () => ({ contents: await pageModule(planted) }));
+    },
+  };
 }
 
 /** Plants a fault into the sources. */
@@ -116,11 +138,11 @@ function planting({ file, from, to }) {
   return {
     name: 'fault',
     setup({ onLoad }) {
-      onLoad({ filter: /\.ts$/ }, (loaded) => {
+      onLoad({ filter: /\.tsx?$/ }, (loaded) => {
         if (loaded.path !== path) return undefined;
         const parts = readFileSync(path, 'utf8').split(from);
         if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`);
-        return { contents: parts.join(to), loader: 'ts' };
+        return { contents: parts.join(to), loader: extname(file).slice(1) };
       });
     },
   };
@@ -192,10 +214,10 @@ function run(job, onMessage) {
 }
 
 async function work({ bundle, kind, seeds, end, mostFailed }) {
-  const { simulate } = await import(bundle);
+  const { simulate, close } = await import(bundle);
   let failed = 0;
   for (const seed of seeds) {
-    if (failed >= mostFailed || Date.now() >= end) return;
+    if (failed >= mostFailed || Date.now() >= end) break;
     const onWay = (way) => parentPort.postMessage({ way });
     const faults = await simulate(seed, kind === '--plans' ? 1 : undefined, onWay).catch((error) => [
       String(error),
@@ -205,4 +227,5 @@ async function work({ bundle, kind, seeds, end, mostFailed }) {
     if (fault !== undefined) failed += 1;
     parentPort.postMessage({ isDone: true, fault });
   }
+  await close?.();
 }

@@ -25,7 +25,7 @@ const parts =
         ['test:simulation', '--fleet', '100000', seed],
         ['test:simulation', '--scenarios', '1000000', seed],
         ['test:simulation', '--fleet', '--scenarios', '100000', seed],
-        ['test:faults'],
+        ['proof', '--all'],
         ['test:fuzz'],
         ['test:properties'],
         ['test:console'],

@@ -228,7 +228,6 @@ export class Walker implements Player {
 
   /** While nothing happens, the figures become those of the interface, or say their age. */
   async rest(): Promise<void> {
-    this.log.push('rest');
     await this.perform('close the second tab');
     await this.#world.calm();
     const end = performance.now() + restMs;
@@ -254,11 +253,11 @@ export class Walker implements Player {
     await this.#look();
     const before = await this.#page.evaluate(describePlace);
     await this.#page.reload();
-    const end = performance.now() + hangMs;
-    for (;;) {
+    const end = performance.now() + (this.#isPatient ? restMs : hangMs);
+    for (let looks = 1; ; looks += 1) {
       const after = await this.#page.evaluate(describePlace);
       if (after === before) return;
-      if (performance.now() > end) {
+      if (performance.now() > end && looks >= restLooks) {
         this.faults.push(`The address led to ${after}, not to ${before}`);
         return;
       }
@@ -393,7 +392,10 @@ export class Walker implements Player {
         if (chance(0.7)) return ['wait while working'];
         break;
       case 'planned': {
-        const change = chance(0.25) ? this.#world.drawChange(random) : [];
+        const change = [
+          ...(chance(0.25) ? this.#world.drawChange(random) : []),
+          ...(chance(0.25) ? this.#world.drawMoves(random, 3) : []),
+        ];
         if (wanted !== undefined && chance(0.7)) {
           const field = controls.find(({ name }) => name.startsWith('Type '));
           if (field !== undefined)
@@ -603,6 +605,7 @@ const rows: readonly Row<Walker>[] = [
   [/^go back$/, (walker) => walker.go('back')],
   [/^go forward$/, (walker) => walker.go('forward')],
   [/^wait while (.*)$/, (walker, phase = '') => walker.untilPhaseEnds(phase)],
+  [/^rest$/, (walker) => walker.rest()],
   [/^open a second tab$/, (walker) => walker.openTab()],
   [/^close the second tab$/, (walker) => walker.closeTab()],
 ];

@@ -9,7 +9,7 @@ import { simulateWorld, type Kind, type Unit } from '../scenario/world.ts';
 import { findChromium, launch } from '../support/chromium.ts';
 import { Walker } from './walk.ts';
 
-const length = 60;
+const length = 40;
 
 let opening: Promise<Browser> | undefined;
 
@@ -34,6 +34,7 @@ function kindIn(browser: Browser): Kind<Walker> {
     open: async () => Walker.open(await (await browser.newContext()).newPage(), true),
     close: (walker) => walker.close(),
     draw,
+    isOver: ({ faults }) => faults.length > 0,
     simpler: () => [],
     faults: async (walker) => {
       if (walker.faults.length === 0) await walker.rest();
@@ -43,10 +44,10 @@ function kindIn(browser: Browser): Kind<Walker> {
   };
 }
 
-/** A step that shows a fault is the last one. */
 function* draw(random: Random, walker: Walker): Generator<Unit> {
-  for (let number = 0; number < length && walker.faults.length === 0; number += 1) {
+  for (let number = 0; number < length; number += 1) {
     for (const text of walker.drawWorld(random)) yield [text];
     for (const text of walker.draw(random)) yield [text];
+    if (number % 10 === 9) yield ['rest'];
   }
 }

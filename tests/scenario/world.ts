@@ -20,6 +20,8 @@ export interface Kind<S extends Player> {
   readonly draw: (random: Random, stage: S) => Generator<Unit, void, readonly Step[]>;
   /** A unit in simpler forms. */
   readonly simpler: (unit: Unit) => readonly Unit[];
+  /** Whether what has gone wrong is known already, so that no further step is needed. */
+  readonly isOver?: (stage: S) => boolean;
   /** What has gone wrong that must never go wrong. Nothing fails any more, and everybody is waited for. */
   readonly faults: (stage: S, steps: readonly Step[]) => Promise<readonly string[]>;
 }
@@ -89,7 +91,7 @@ async function draw<S extends Player>(kind: Kind<S>, stage: S, random: Random): 
 function replay<S extends Player>(kind: Kind<S>, texts: readonly Unit[]): Promise<World> {
   return on(kind, async (stage) => {
     const units: (readonly Step[])[] = [];
-    for (const unit of texts) units.push(await played(stage, unit));
+    for (const unit of texts) if (kind.isOver?.(stage) !== true) units.push(await played(stage, unit));
     return { units, faults: await kind.faults(stage, units.flat()) };
   });
 }

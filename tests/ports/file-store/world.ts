@@ -18,7 +18,14 @@ import { historyIn, Ledger, numbersIn, openStoreWith } from '../../support/store
 
 export function simulate(seed: number): Promise<readonly string[]> {
   return simulateWorld(
-    { open: DiskStage.open, close: (stage) => stage.remove(), draw, simpler, faults: faultsAtRest },
+    {
+      open: DiskStage.open,
+      close: (stage) => stage.remove(),
+      draw,
+      isOver: ({ faults }) => faults.length > 0,
+      simpler,
+      faults: faultsAtRest,
+    },
     seed,
   );
 }
@@ -246,9 +253,9 @@ function numbersOf([count, characters]: readonly string[]): [count: number, char
   return [Number(count), Number(characters)];
 }
 
-function* draw(random: Random, stage: DiskStage): Generator<Unit> {
+function* draw(random: Random): Generator<Unit> {
   yield ['start'];
-  for (let number = 0; number < length && stage.faults.length === 0; number += 1) yield drawUnit(random);
+  for (let number = 0; number < length; number += 1) yield drawUnit(random);
 }
 
 function drawUnit(random: Random): Unit {

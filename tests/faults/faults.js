@@ -31,7 +31,6 @@ export const faults = [
   },
   {
     name: 'closes-after-a-504',
-    proof: 'command',
     commit: 'fccfac82',
     what: 'A command of unknown outcome goes on to what cannot be undone.',
     kind: '--scenarios',
@@ -316,6 +315,7 @@ export const faults = [
   },
   {
     name: 'takes-the-unknown-for-pending',
+    proof: 'command',
     commit: '9d66feb2',
     what: 'A command whose outcome was announced as unknown counts as pending.',
     kind: '--scenarios',

@@ -96,6 +96,14 @@ export class World {
     return Array.from({ length: times }, () => this.#drawClients(random)).flat();
   }
 
+  /** A client comes to a service that a title names, or somewhere: what is planned closes more than the plan has. */
+  drawComing({ pick }: Random, title: string): Unit {
+    const services = this.#names('services');
+    const named = services.filter((name) => title.includes(name));
+    const some = named.length > 0 ? named : services;
+    return some.length === 0 ? [] : [`a client opens a session of ${pick(some)}`];
+  }
+
   #drawClients({ pick, chance, below }: Random): Unit {
     const { sessions } = this.#served.gateway.state;
     const open = Object.entries(sessions);

@@ -408,7 +408,7 @@ export class Walker implements Player {
       case 'planned': {
         const change = [
           ...(chance(0.25) ? this.#world.drawChange(random) : []),
-          ...(chance(0.25) ? this.#world.drawMoves(random, 3) : []),
+          ...(chance(0.25) ? this.#world.drawComing(random, dialog.title) : []),
         ];
         if (wanted !== undefined && chance(0.7)) {
           const field = controls.find(({ name }) => name.startsWith('Type '));

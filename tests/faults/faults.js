@@ -184,6 +184,7 @@ export const faults = [
   },
   {
     name: 'leaves-half-done-commands',
+    proof: 'command',
     commit: 'ef2d5888',
     what: 'A start leaves half of a command where it is.',
     kind: '--scenarios',
@@ -315,7 +316,6 @@ export const faults = [
   },
   {
     name: 'takes-the-unknown-for-pending',
-    proof: 'command',
     commit: '9d66feb2',
     what: 'A command whose outcome was announced as unknown counts as pending.',
     kind: '--scenarios',

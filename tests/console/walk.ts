@@ -151,7 +151,7 @@ export class Walker implements Player {
     return walker;
   }
 
-  /** Closes the console, and the page if it has a browser profile of its own. */
+  /** Closes the console. */
   close(): Promise<void> {
     return this.#served.close();
   }

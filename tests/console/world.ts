@@ -2,7 +2,7 @@
  * Worlds of the page: a short walk over a page of its own, which waits for what each step leads to. A walk that fails is
  * told with as few steps as show the fault.
  */
-import { chromium, type Browser } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext } from 'playwright-core';
 import type { Random } from 'gateway-admin-core/testing';
 
 import { simulateWorld, type Kind, type Unit } from '../scenario/world.ts';
@@ -30,9 +30,19 @@ async function openBrowser(): Promise<Browser> {
 }
 
 function kindIn(browser: Browser): Kind<Walker> {
+  const contexts = new Map<Walker, BrowserContext>();
   return {
-    open: async () => Walker.open(await (await browser.newContext()).newPage(), true),
-    close: (walker) => walker.close(),
+    async open() {
+      const context = await browser.newContext();
+      const walker = await Walker.open(await context.newPage(), true);
+      contexts.set(walker, context);
+      return walker;
+    },
+    async close(walker) {
+      await walker.close();
+      await contexts.get(walker)?.close();
+      contexts.delete(walker);
+    },
     draw,
     isOver: ({ faults }) => faults.length > 0,
     simpler: () => [],

@@ -493,4 +493,13 @@ export const faults = [
     from: '    chosen: formatChosen(chosen),\n',
     to: '',
   },
+  {
+    name: 'leaves-the-search-out-of-the-address',
+    commit: '8b8dfe9a',
+    what: 'What a person has typed to find something is not in the address.',
+    kind: '--page',
+    file: 'console/place.ts',
+    from: '    find,\n    open,\n    zone: zone',
+    to: '    open,\n    zone: zone',
+  },
 ];

@@ -2,6 +2,7 @@
  * Bundles of the sources in place of the build, also with a planted fault.
  */
 import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { faults } from '../tests/faults/faults.js';
@@ -35,11 +36,11 @@ export function planting(name) {
   return {
     name: 'fault',
     setup({ onLoad }) {
-      onLoad({ filter: /\.ts$/ }, (loaded) => {
+      onLoad({ filter: /\.tsx?$/ }, (loaded) => {
         if (loaded.path !== root + file) return undefined;
         const parts = readFileSync(root + file, 'utf8').split(from);
         if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`);
-        return { contents: parts.join(to), loader: 'ts' };
+        return { contents: parts.join(to), loader: extname(file).slice(1) };
       });
     },
   };

@@ -36,48 +36,55 @@ const scripting = {
 /** The modules that both parts of the page have, each for itself: they hold nothing that changes. */
 const pure = ['act', 'form', 'plan', 'link'].map((name) => `console/${name}.ts`);
 
-const { acts, formats } = await imported('console/text.ts');
-const meant = { fields: fieldsOfKinds(formats), acts };
-const meanings = fileOf('meanings', 'json', 'application/json', JSON.stringify(meant));
-const { parts, values } = await lateValues();
-const lateStyle = await bundled({ ...bundling, entryPoints: ['console/late.css'] });
-const late = fileOf(
-  'late',
-  'js',
-  'text/javascript',
-  await scripted({
-    entryPoints: ['console/late.tsx'],
-    define: { lateStyle: JSON.stringify(lateStyle.trim()) },
-    plugins: [takingParts(values)],
-    inject: [],
-    banner: { js: `const h = ${partAt('preact__h')}, Fragment = ${partAt('preact__Fragment')};` },
-  }),
-);
-const main = {
-  stdin: { contents: `${parts}globalThis.parts = [${values.join()}];`, resolveDir: root, loader: 'ts' },
-  define: { meaningsFile: JSON.stringify(meanings.name), lateFile: JSON.stringify(late.name) },
-  plugins: [leavingLate()],
-};
-const [script, style] = await Promise.all([
-  scripted(main).then((text) =>
-    text.replace('"late:"', `new URL("?file=${late.name}",import.meta.url).href`),
-  ),
-  bundled({ ...bundling, entryPoints: ['console/style.css'] }),
-]);
-const files = [
-  fileOf('main', 'js', 'text/javascript', script),
-  fileOf('style', 'css', 'text/css', style),
-  late,
-  meanings,
-];
-const html = readFileSync(`${root}console/index.html`, 'utf8')
-  .replace(/\s*\n\s*/g, '\n')
-  .replace('{{script}}', files[0].name)
-  .replace('{{style}}', files[1].name);
-const module = Object.entries({ html, version: hashOf(html), files })
-  .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
-  .join('');
-writeWhole(`${root}dist/console/page.js`, module);
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  writeWhole(`${root}dist/console/page.js`, await pageModule());
+
+/** Gives the text of the module with the page. Plugins can change the sources. */
+export async function pageModule(plugins = []) {
+  const { acts, formats } = await imported('console/text.ts');
+  const meant = { fields: fieldsOfKinds(formats), acts };
+  const meanings = fileOf('meanings', 'json', 'application/json', JSON.stringify(meant));
+  const { parts, values } = await lateValues();
+  const lateStyle = await bundled({ ...bundling, entryPoints: ['console/late.css'] });
+  const late = fileOf(
+    'late',
+    'js',
+    'text/javascript',
+    await scripted({
+      entryPoints: ['console/late.tsx'],
+      define: { lateStyle: JSON.stringify(lateStyle.trim()) },
+      plugins: [takingParts(values), ...plugins],
+      inject: [],
+      banner: {
+        js: `const h = ${partAt(values, 'preact__h')}, Fragment = ${partAt(values, 'preact__Fragment')};`,
+      },
+    }),
+  );
+  const main = {
+    stdin: { contents: `${parts}globalThis.parts = [${values.join()}];`, resolveDir: root, loader: 'ts' },
+    define: { meaningsFile: JSON.stringify(meanings.name), lateFile: JSON.stringify(late.name) },
+    plugins: [leavingLate(), ...plugins],
+  };
+  const [script, style] = await Promise.all([
+    scripted(main).then((text) =>
+      text.replace('"late:"', `new URL("?file=${late.name}",import.meta.url).href`),
+    ),
+    bundled({ ...bundling, entryPoints: ['console/style.css'] }),
+  ]);
+  const files = [
+    fileOf('main', 'js', 'text/javascript', script),
+    fileOf('style', 'css', 'text/css', style),
+    late,
+    meanings,
+  ];
+  const html = readFileSync(`${root}console/index.html`, 'utf8')
+    .replace(/\s*\n\s*/g, '\n')
+    .replace('{{script}}', files[0].name)
+    .replace('{{style}}', files[1].name);
+  return Object.entries({ html, version: hashOf(html), files })
+    .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
+    .join('');
+}
 
 /** The exports of a module of the page without imports. */
 async function imported(entry) {
@@ -125,7 +132,7 @@ async function lateValues() {
 }
 
 /** A value of the main part, in the late one. */
-function partAt(value) {
+function partAt(values, value) {
   return `parts[${values.indexOf(value)}]`;
 }
 
@@ -162,7 +169,9 @@ function takingParts(values) {
         contents: values
           .flatMap((each) => {
             const [module, name] = each.split('__');
-            return module === path.replace(/\W/g, '_') ? [`export const ${name} = ${partAt(each)};\n`] : [];
+            return module === path.replace(/\W/g, '_')
+              ? [`export const ${name} = ${partAt(values, each)};\n`]
+              : [];
           })
           .join(''),
       }));

@@ -25,7 +25,9 @@ const parts =
         ['test:simulation', '--fleet', '100000', seed],
         ['test:simulation', '--scenarios', '1000000', seed],
         ['test:simulation', '--fleet', '--scenarios', '100000', seed],
-        ['test:faults'],
+        ['test:simulation', '--store', '100000', seed],
+        ['test:simulation', '--page', '1000', seed],
+        ['proof', '--all'],
         ['test:fuzz'],
         ['test:properties'],
         ['test:console'],
@@ -46,6 +48,7 @@ const parts =
         ['test:simulation', '--fleet', '--minutes', 0.2 * minutes, '100000', seed],
         ['test:simulation', '--scenarios', '--minutes', 0.2 * minutes, '1000000', seed],
         ['test:simulation', '--fleet', '--scenarios', '--minutes', 0.1 * minutes, '1000000', seed],
+        ['test:simulation', '--store', '--minutes', 0.05 * minutes, '1000000', seed],
       ];
 
 console.log(`From seed ${seed}`);

@@ -6,6 +6,8 @@
  * - `--plans` lets clients plan in every world, and not in every fourth.
  * - `--scenarios` draws scenarios, and prints what fails with as few steps as show the fault. With `--fleet`, scenarios of
  *   a fleet.
+ * - `--store` simulates processes with a file store, and power failures.
+ * - `--page` walks over the page of the console, in a real Chromium.
  * - `--found` runs the seeds of `tests/simulation/found.js` and no others.
  * - `--fault NAME` plants a fault of `tests/faults/faults.js`, and ends with the first world that finds it.
  * - `--seed N` runs this seed alone.
@@ -16,8 +18,8 @@
  * hash of its code is printed, so that runs of the same code can be added up.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
@@ -25,6 +27,7 @@ import { build } from 'esbuild';
 
 import { found } from '../tests/simulation/found.js';
 import { faultOf, planting, sourcesByName } from './bundle.js';
+import { pageModule } from './console.js';
 
 /** A thread ends after so many seeds, with all memory that it has left behind. */
 const most = 2500;
@@ -34,6 +37,8 @@ const entries = {
   '--fleet': 'tests/fleet/simulation/world.ts',
   '--scenarios': 'tests/scenario/one-node-world.ts',
   '--fleet --scenarios': 'tests/scenario/fleet-world.ts',
+  '--store': 'tests/ports/file-store/world.ts',
+  '--page': 'tests/console/world.ts',
 };
 
 if (isMainThread) await main();
@@ -44,7 +49,9 @@ async function main() {
   const optionOf = (name) => (given.includes(name) ? given.splice(given.indexOf(name), 2)[1] : undefined);
   const [faultName, minutes = Infinity, seed] = ['--fault', '--minutes', '--seed'].map(optionOf);
   const fault = faultName === undefined ? undefined : faultOf(faultName);
-  const kinds = ['--fleet', '--plans', '--scenarios'].filter((each) => given.includes(each));
+  const kinds = ['--fleet', '--plans', '--scenarios', '--store', '--page'].filter((each) =>
+    given.includes(each),
+  );
   const kind = kinds.length === 0 ? fault?.kind : kinds.join(' ');
   const threads = given.includes('--alone') ? 1 : availableParallelism();
   const numbers = seed === undefined ? given.filter((each) => !each.startsWith('--')) : [1, seed];
@@ -55,7 +62,9 @@ async function main() {
     );
     process.exit(2);
   }
-  const place = mkdtempSync(join(tmpdir(), 'simulation-'));
+  mkdirSync('temp', { recursive: true });
+  // Here, the bundle finds installed packages, and the root of the project two folders above.
+  const place = mkdtempSync(join(process.cwd(), 'temp/simulation-'));
   const start = performance.now();
   const bundle = (of) => bundled(entries[of] ?? 'tests/simulation/simulation.ts', place, fault);
   try {
@@ -88,14 +97,28 @@ async function main() {
 /** Bundles a simulation with the sources, not with the build. */
 async function bundled(entry, place, fault) {
   const outfile = join(place, 'simulation.mjs');
+  const planted = fault === undefined ? [] : [planting(fault.name)];
   const require = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
   await build({
     ...{ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', sourcemap: 'inline' },
     alias: sourcesByName(),
     banner: { js: require },
-    plugins: fault === undefined ? [] : [planting(fault.name)],
+    external: ['playwright-core'],
+    // What judges the page has the sources as they are.
+    plugins: entry === entries['--page'] ? [pageWith(planted)] : planted,
   });
   return outfile;
+}
+
+/** Builds the page of the console from the sources, with what is planted there. */
+function pageWith(planted) {
+  return {
+    name: 'page',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /\/page\.js$/ }, ({ path }) => ({ path, namespace: 'page' }));
+      onLoad({ filter: /.*/, namespace: 'page' }, async () => ({ contents: await pageModule(planted) }));
+    },
+  };
 }
 
 /** The hash of the code without its source map, which names the place of the bundle. */
@@ -164,10 +187,10 @@ function run(job, onMessage) {
 }
 
 async function work({ bundle, kind, seeds, end, mostFailed }) {
-  const { simulate } = await import(bundle);
+  const { simulate, close } = await import(bundle);
   let failed = 0;
   for (const seed of seeds) {
-    if (failed >= mostFailed || Date.now() >= end) return;
+    if (failed >= mostFailed || Date.now() >= end) break;
     const onWay = (way) => parentPort.postMessage({ way });
     const faults = await simulate(seed, kind === '--plans' ? 1 : undefined, onWay).catch((error) => [
       String(error),
@@ -177,4 +200,5 @@ async function work({ bundle, kind, seeds, end, mostFailed }) {
     if (fault !== undefined) failed += 1;
     parentPort.postMessage({ isDone: true, fault });
   }
+  await close?.();
 }

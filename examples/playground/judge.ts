@@ -4,7 +4,7 @@
  */
 import { fleetFaultsAtRest } from '../../tests/scenario/fleet-law.ts';
 import { faultsAtRest } from '../../tests/scenario/law.ts';
-import { judge as judgeSteps } from '../../tests/scenario/world.ts';
+import { judge as judgeSteps } from '../../tests/scenario/scenario-world.ts';
 import type { Charge, Verdict } from './message.ts';
 import { seed } from './seed.ts';
 

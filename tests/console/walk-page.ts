@@ -115,7 +115,9 @@ export function look(): Seen {
         at,
         tag: each.localName,
         type: each.getAttribute('type') ?? '',
-        name: [each.getAttribute('aria-label'), each.textContent, label?.textContent].find(Boolean) ?? '',
+        name: ([each.getAttribute('aria-label'), each.textContent, label?.textContent].find(Boolean) ?? '')
+          .replace(/\s+/g, ' ')
+          .trim(),
         area: areas.find((area) => each.closest(area) !== null) ?? 'view',
         isMuted: each.getAttribute('aria-disabled') === 'true',
         link: each.dataset['link'] ?? '',

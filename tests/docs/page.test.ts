@@ -21,6 +21,7 @@ import { llmsFile } from './llms.ts';
 import { observabilityPage } from './observability.ts';
 import { scenariosChapter } from './scenarios.ts';
 import { pictures } from './picture.ts';
+import { proofPage } from './proof.ts';
 import { functionsPage } from './state-machine.ts';
 
 /** The pages that `npm run pages` writes. */
@@ -31,6 +32,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/http.md': httpPage,
   'docs/limits.md': limitsPage,
   'docs/observability.md': observabilityPage,
+  'docs/proof.md': proofPage,
   'gateway-document.schema.json': documentSchema,
   'tests/README.md': scenariosChapter,
 };

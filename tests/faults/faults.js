@@ -1,16 +1,18 @@
 /**
  * Planted faults: each switches off one cure that a commit has made, by replacing a text of a source file.
- * `npm run test:simulation -- --fault <name>` runs worlds with the fault, and must find it. A fault whose text is there no
+ * `npm run proof -- <name>` runs worlds with the fault, and must find it. A fault whose text is there no
  * longer, or there twice, is an error: mend or drop the fault together with the cure.
  *
  * - `commit`: the commit with the cure.
- * - `kind`: the simulation that finds the fault: `--scenarios`, `--fleet --scenarios`, or none for the worlds of one
- *   node.
+ * - `proof`: the room of a fault that `npm run proof` plants, and `docs/proof.md` lists; left out for the others.
+ * - `kind`: the simulation that finds the fault: `--scenarios`, `--fleet --scenarios`, `--store`, `--page`, or none for
+ *   the worlds of one node.
  * - `from`, `to`: the text that is replaced, and what stands there with the fault.
  */
 export const faults = [
   {
     name: 'leaves-what-was-abandoned',
+    proof: 'command',
     commit: '605977dd',
     what: 'What an abandoned command has left at the gateway stays there.',
     kind: '--scenarios',
@@ -46,6 +48,7 @@ export const faults = [
   },
   {
     name: 'undoes-in-vain',
+    proof: 'command',
     commit: '32928739',
     what: 'An undo of what has left everything as it was is accepted.',
     kind: '--scenarios',
@@ -55,6 +58,7 @@ export const faults = [
   },
   {
     name: 'an-undo-is-in-the-way',
+    proof: 'journal',
     commit: '414e9291',
     what: 'An entry that was undone stands in the way of earlier ones.',
     kind: '--scenarios',
@@ -64,6 +68,7 @@ export const faults = [
   },
   {
     name: 'what-an-undo-changes-is-in-the-way',
+    proof: 'journal',
     commit: '414e9291',
     what: 'An undo of a later entry stands in the way of an earlier one.',
     kind: '--scenarios',
@@ -99,6 +104,7 @@ export const faults = [
   },
   {
     name: 'counts-an-undo-that-was-undone',
+    proof: 'journal',
     commit: '414e9291',
     what: 'An entry counts as undone, although its undo was undone.',
     kind: '--scenarios',
@@ -132,6 +138,7 @@ export const faults = [
   },
   {
     name: 'trusts-inspect-before-an-answer',
+    proof: 'command',
     commit: 'beaadcf2',
     what: 'An effect that is not in place yet counts as refused, although its call has not ended.',
     kind: '--scenarios',
@@ -177,6 +184,7 @@ export const faults = [
   },
   {
     name: 'leaves-half-done-commands',
+    proof: 'command',
     commit: 'ef2d5888',
     what: 'A start leaves half of a command where it is.',
     kind: '--scenarios',
@@ -195,6 +203,7 @@ export const faults = [
   },
   {
     name: 'begins-two-on-one-resource',
+    proof: 'command',
     commit: '9d66feb2',
     what: 'Two commands on one resource are in flight.',
     kind: '--scenarios',
@@ -249,6 +258,7 @@ export const faults = [
   },
   {
     name: 'decides-on-the-overtaken',
+    proof: 'fleet',
     commit: '676621ad',
     what: 'A command is kept although its decision was overtaken.',
     kind: '--fleet --scenarios',
@@ -258,6 +268,7 @@ export const faults = [
   },
   {
     name: 'keeps-what-others-have-ended',
+    proof: 'fleet',
     commit: '7dacd6bf',
     what: 'A gateway keeps what it has done for a command that other nodes have ended.',
     kind: '--fleet --scenarios',
@@ -267,6 +278,7 @@ export const faults = [
   },
   {
     name: 'follows-nothing-of-a-log-that-is-loaded-again',
+    proof: 'fleet',
     commit: '676621ad',
     what: 'A node follows nothing of a log that was compacted or set back.',
     kind: '--fleet --scenarios',
@@ -294,6 +306,7 @@ export const faults = [
   },
   {
     name: 'ends-no-drain-at-a-start',
+    proof: 'command',
     commit: '95e52231',
     what: 'A start does not end the drain of its service.',
     kind: '--scenarios',
@@ -330,6 +343,7 @@ export const faults = [
   },
   {
     name: 'loses-what-was-done',
+    proof: 'journal',
     commit: 'ef2d5888',
     what: 'A start forgets what the command of a dead process has done.',
     kind: '--scenarios',
@@ -339,6 +353,7 @@ export const faults = [
   },
   {
     name: 'takes-nothing-back-before-a-refusal',
+    proof: 'command',
     commit: '6ae1b7fe',
     what: 'The effects before a refused one stay, and no event tells of them.',
     kind: '--scenarios',
@@ -363,5 +378,128 @@ export const faults = [
     file: 'src/core/field.ts',
     from: 'if (field === undefined) continue;',
     to: "if (field === undefined || (name === 'status' && String(settings.state) !== '')) continue;",
+  },
+  {
+    name: 'renames-before-it-syncs',
+    proof: 'store',
+    commit: 'ef2d5888',
+    what: 'A compaction removes the old journal before the name of the new snapshot is on the disk.',
+    kind: '--store',
+    file: 'src/ports/file-store/file-store.ts',
+    from: '  await directory.files.rename(join(directory.path, from), join(directory.path, to));\n  await directory.sync();',
+    to: '  await directory.files.rename(join(directory.path, from), join(directory.path, to));',
+  },
+  {
+    name: 'trusts-what-was-not-synced',
+    commit: 'ef2d5888',
+    what: 'What a killed process had not synced counts as kept by the next process.',
+    kind: '--store',
+    file: 'src/ports/file-store/file-store.ts',
+    from: 'await writeSynced(file, bytes.subarray(last, end), last);',
+    to: '',
+  },
+  {
+    name: 'syncs-without-writing-again',
+    proof: 'store',
+    commit: 'fa619720',
+    what: 'What an earlier process could not sync counts as synced.',
+    kind: '--store',
+    file: 'src/ports/file-store/file-store.ts',
+    from: 'await writeSynced(file, bytes.subarray(last, end), last);',
+    to: 'await file.datasync();',
+  },
+  {
+    name: 'looks-at-no-checksum',
+    proof: 'store',
+    commit: 'ef2d5888',
+    what: 'The checksum of a record is not looked at.',
+    kind: '--store',
+    file: 'src/ports/file-store/frame.ts',
+    from: 'return sum === bytes.readUInt32BE(offset + 8) ? end : undefined;',
+    to: 'return sum === 0 ? undefined : end;',
+  },
+  {
+    name: 'confirms-before-the-sync',
+    commit: 'ef2d5888',
+    what: 'A record is confirmed before it is on the disk.',
+    kind: '--store',
+    file: 'src/ports/file/file-system.ts',
+    from: '  await file.datasync();\n',
+    to: '',
+  },
+  {
+    name: 'takes-a-hole-for-damage',
+    commit: 'fa619720',
+    what: 'A store refuses what a power failure has left, if few bytes of a header are missing.',
+    kind: '--store',
+    file: 'src/ports/file-store/frame.ts',
+    from: ' ||\n      lacksStart(bytes, offset, generation);',
+    to: ';',
+  },
+  {
+    name: 'takes-no-lock',
+    commit: 'ef2d5888',
+    what: 'A process opens a store that another one has open.',
+    kind: '--store',
+    file: 'src/ports/file/lock.ts',
+    from: 'if (listening.includes(true)) return false;',
+    to: '',
+  },
+  {
+    name: 'sends-no-mark',
+    proof: 'page',
+    commit: '8b8dfe9a',
+    what: 'A button does what was planned, although something has changed since.',
+    kind: '--page',
+    file: 'console/dialog.tsx',
+    from: "mark: plan.mark, prefer: 'representation'",
+    to: "prefer: 'representation'",
+  },
+  {
+    name: 'hears-of-no-monitor',
+    proof: 'page',
+    commit: '8b8dfe9a',
+    what: 'The page does not hear what becomes of monitors.',
+    kind: '--page',
+    file: 'console/watch.ts',
+    from: "'service', 'server', 'monitor', 'filter', ",
+    to: "'service', 'server', 'filter', ",
+  },
+  {
+    name: 'reads-no-alerts-after-an-event',
+    commit: 'b69a5141',
+    what: 'Alerts stay on the page after their cause has gone.',
+    kind: '--page',
+    file: 'console/watch.ts',
+    from: "    reader.want('alerts', alertsSettleMs);\n",
+    to: '',
+  },
+  {
+    name: 'keeps-the-drawer-of-another',
+    commit: '8b8dfe9a',
+    what: 'A drawer that opens in the place of another one keeps what was read of the other.',
+    kind: '--page',
+    file: 'console/app.tsx',
+    from: '<late.Drawer link={open} key={open} />',
+    to: '<late.Drawer link={open} />',
+  },
+  {
+    name: 'leaves-the-chosen-out-of-the-address',
+    proof: 'page',
+    commit: 'f7f4c6ef',
+    what: 'The chosen sessions are gone after a reload.',
+    kind: '--page',
+    file: 'console/place.ts',
+    from: '    chosen: formatChosen(chosen),\n',
+    to: '',
+  },
+  {
+    name: 'leaves-the-search-out-of-the-address',
+    commit: '8b8dfe9a',
+    what: 'What a person has typed to find something is not in the address.',
+    kind: '--page',
+    file: 'console/place.ts',
+    from: '    find,\n    open,\n    zone: zone',
+    to: '    open,\n    zone: zone',
   },
 ];

@@ -5,10 +5,10 @@ import type { Random } from 'gateway-admin-core/testing';
 
 import { fleetFaultsAtRest } from './fleet-law.ts';
 import { beginning, drawSteps, simplerUnits, type Known } from './random.ts';
-import { simulateWorld } from './world.ts';
+import { simulateScenario } from './scenario-world.ts';
 
 export function simulate(seed: number): Promise<readonly string[]> {
-  return simulateWorld({ begin, draw, simpler, faults: fleetFaultsAtRest }, seed);
+  return simulateScenario({ begin, draw, simpler, faults: fleetFaultsAtRest }, seed);
 }
 
 const nodes = ['a', 'b', 'c'] as const;

@@ -3,9 +3,9 @@
  */
 import { faultsAtRest } from './law.ts';
 import { beginning, drawSteps, simplerUnits } from './random.ts';
-import { simulateWorld } from './world.ts';
+import { simulateScenario } from './scenario-world.ts';
 
 export function simulate(seed: number): Promise<readonly string[]> {
   const kind = { begin: () => [beginning], draw: drawSteps, simpler: simplerUnits, faults: faultsAtRest };
-  return simulateWorld(kind, seed);
+  return simulateScenario(kind, seed);
 }

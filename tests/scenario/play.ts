@@ -11,16 +11,16 @@ export interface Player {
   readonly takeSeen: () => readonly string[];
 }
 
-function onStage(): Player {
+export function onStage(): Player & { readonly stage: Stage } {
   const stage = new Stage();
-  return { perform: (text) => perform(stage, text), takeSeen: () => stage.takeSeen() };
+  return { stage, perform: (text) => perform(stage, text), takeSeen: () => stage.takeSeen() };
 }
 
 /** Performs the steps of a scenario. Gives the scenario with what was seen. */
 export async function playScenario(
   scenario: Scenario,
   file: ScenarioFile,
-  player = onStage(),
+  player: Player = onStage(),
 ): Promise<Scenario> {
   const lines: (Step | string)[] = [];
   for (const line of scenario.lines) {

@@ -54,6 +54,10 @@ export const found = {
     [3531, 'an abandoned command was taken in at the next start, and put back what later ones had changed'],
     [4626, 'an abandoned deletion took a filter out of the list of a service that was created since'],
   ],
+  '--store': [
+    [1373, 'refused what a power failure had left: seven bytes of a header were the last ones of a sector'],
+    [1006, 'lost a confirmed record: an earlier process could not sync the record before it, and ended'],
+  ],
   '--fleet': [
     [9400, 'deletes a server that a part of a command of another node has put to use'],
     [38_676, 'never follows a user that a part of the command of another node has created'],

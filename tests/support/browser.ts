@@ -7,7 +7,7 @@ import { relative } from 'node:path';
 import { afterAll, expect } from '@jest/globals';
 import type { Browser, BrowserType, Page } from 'playwright-core';
 
-import { findChromium, type Chromium } from './chromium.ts';
+import { findChromium, launch } from './chromium.ts';
 import { root } from './project.ts';
 
 let opening: Promise<Browser | undefined> | undefined;
@@ -100,21 +100,5 @@ async function loadPlaywright(): Promise<BrowserType> {
     return (await import('playwright-core')).chromium;
   } finally {
     Object.defineProperty(hooks, 'AsyncLocalStorage', whole);
-  }
-}
-
-async function launch(playwright: BrowserType, { path, variables }: Chromium): Promise<Browser> {
-  const options = {
-    executablePath: path,
-    env: { ...process.env, ...variables },
-    args: ['--host-resolver-rules=MAP *.example 127.0.0.1', '--no-proxy-server'],
-  };
-  try {
-    // Chromium has no sandbox for root.
-    return await playwright.launch({ ...options, chromiumSandbox: process.getuid?.() !== 0 });
-  } catch (error) {
-    // Many containers, and AppArmor on some systems, forbid the namespaces that the sandbox needs.
-    if (!String(error).includes('sandboxing failed')) throw error;
-    return playwright.launch(options);
   }
 }

@@ -7,12 +7,14 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
+import type { Browser, BrowserType } from 'playwright-core';
+
 import { read, root } from './project.ts';
 
 const run = promisify(execFile);
 
 /** How to start a Chromium: its file, and the variables of its environment. */
-export interface Chromium {
+interface Chromium {
   readonly path: string;
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -24,6 +26,23 @@ export async function findChromium(): Promise<Chromium | undefined> {
   if (process.platform === 'linux' && process.arch === 'x64') return installed();
   const path = usualPlaces().find((place) => existsSync(place));
   return path === undefined ? undefined : { path, variables: {} };
+}
+
+/** Starts a Chromium. */
+export async function launch(playwright: BrowserType, { path, variables }: Chromium): Promise<Browser> {
+  const options = {
+    executablePath: path,
+    env: { ...process.env, ...variables },
+    args: ['--host-resolver-rules=MAP *.example 127.0.0.1', '--no-proxy-server'],
+  };
+  try {
+    // Chromium has no sandbox for root.
+    return await playwright.launch({ ...options, chromiumSandbox: process.getuid?.() !== 0 });
+  } catch (error) {
+    // Many containers, and AppArmor on some systems, forbid the namespaces that the sandbox needs.
+    if (!String(error).includes('sandboxing failed')) throw error;
+    return playwright.launch(options);
+  }
 }
 
 /** The Chromium of the package, unpacked at the first call after `npm ci`. */

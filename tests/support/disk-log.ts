@@ -31,10 +31,10 @@ export class DiskLog {
   /** The file system for the store. */
   readonly files: NodeFiles;
   /**
-   * Whether the next sync fails. What it was to make safe is then as good as never done, as some systems have it: they
+   * Whether the next sync fails, of content (`datasync`) or of names (`sync`). What it was to make safe is then as good as never done, as some systems have it: they
    * count it as written, and no later sync writes it.
    */
-  failsSync: () => boolean = () => false;
+  failsSync: (method: string) => boolean = () => false;
   /** Whether the process is gone: no call reaches the disk. */
   isGone: () => boolean = () => false;
   readonly #opened = new Map<FileHandle, File | undefined>();
@@ -58,8 +58,10 @@ export class DiskLog {
       const isOfStore = call.path === directory || dirname(call.path) === directory;
       if (!isOfStore || basename(call.path).startsWith('lock-')) return make();
       if (this.isGone()) throw new Error('killed');
-      if (/^(data)?sync$/.test(call.method) && this.failsSync()) return this.#forget(call);
-      const result = await make();
+      const isSync = /^(data)?sync$/.test(call.method);
+      if (isSync && this.failsSync(call.method)) return this.#forget(call);
+      // What is safe is written down here. The disk of the tests need not be waited for.
+      const result = isSync ? undefined : await make();
       this.#take(call);
       if (call.method === 'open')
         this.#opened.set(result as FileHandle, this.#names.get(basename(call.path)));
@@ -69,14 +71,31 @@ export class DiskLog {
 
   /** Every disk that a power failure at this moment may leave, some of them more than once. */
   *afterPowerFailure(): Generator<Disk> {
-    for (let subset = 0; subset < 2 ** this.#pending.length; subset += 1) {
-      const names = new Map(this.#synced);
-      for (const naming of this.#pending.filter((_each, index) => (subset & (2 ** index)) !== 0)) {
-        name(names, naming);
-      }
-      for (const survives of survivals) {
-        yield new Map([...names].map(([key, file]) => [key, survives(file)]));
-      }
+    for (let subset = 0; subset < 2 ** this.#pending.length; subset += 1)
+      for (const survival of survivals) yield this.left(survival, (index) => (subset & (2 ** index)) !== 0);
+  }
+
+  /**
+   * The disk that a power failure at this moment leaves.
+   *
+   * @param survival - how much of the content that was not synced is there
+   * @param keepsName - whether a change of a name that was not synced is there, by its place among these changes
+   */
+  left(survival: Survival, keepsName: (index: number, count: number) => boolean): Disk {
+    const names = new Map(this.#synced);
+    const count = this.#pending.length;
+    for (const naming of this.#pending.filter((_each, index) => keepsName(index, count))) name(names, naming);
+    return new Map([...names].map(([key, file]) => [key, contents[survival](file)]));
+  }
+
+  /** The machine starts again with a disk, in the place of all that was there. */
+  async restore(directory: string, disk: Disk): Promise<void> {
+    await restoreDisk(directory, disk);
+    this.#pending = [];
+    for (const names of [this.#names, this.#synced]) names.clear();
+    for (const [key, synced] of disk) {
+      const file = { synced, pending: [] };
+      for (const names of [this.#names, this.#synced]) names.set(key, file);
     }
   }
 
@@ -139,17 +158,19 @@ export async function restoreDisk(directory: string, disk: Disk): Promise<void> 
 }
 
 /** How much of what was not synced is there. */
-const survivals: readonly ((file: File) => Buffer)[] = [
-  ({ synced }) => synced,
-  ({ synced, pending }) => changed(synced, pending),
-  // The last change is missing,
-  ({ synced, pending }) => changed(synced, pending.slice(0, -1)),
-  // the last write stopped short,
-  ({ synced, pending }) => changed(synced, shortened(pending)),
-  // or only every other sector of it made it, though the file has become as long as it was to be.
-  ({ synced, pending }) => withHoles(synced, pending, 0),
-  ({ synced, pending }) => withHoles(synced, pending, 1),
-];
+const contents = {
+  'no content': ({ synced }: File) => synced,
+  'all content': ({ synced, pending }: File) => changed(synced, pending),
+  'all but the last write': ({ synced, pending }: File) => changed(synced, pending.slice(0, -1)),
+  'half of each write': ({ synced, pending }: File) => changed(synced, shortened(pending)),
+  // The file has become as long as it was to be.
+  'the first sector, and every other one': ({ synced, pending }: File) => withHoles(synced, pending, 0),
+  'the second sector, and every other one': ({ synced, pending }: File) => withHoles(synced, pending, 1),
+};
+
+export type Survival = keyof typeof contents;
+
+export const survivals = Object.keys(contents) as readonly Survival[];
 
 function changed(content: Buffer, changes: readonly Change[]): Buffer {
   let result = Buffer.from(content);

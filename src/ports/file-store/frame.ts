@@ -285,7 +285,9 @@ function restAt(bytes: Buffer, offset: number, generation: number): FramesRead['
   if (fileEnd - offset < headerLength || isZero(bytes, offset, fileEnd)) return 'torn';
   const length = lengthAt(bytes, offset, generation);
   if (length === undefined) {
-    const unfinished = hasHole(bytes, offset, fileEnd) && !hasFrameBehind(bytes, offset, generation);
+    const unfinished =
+      (hasHole(bytes, offset, fileEnd) && !hasFrameBehind(bytes, offset, generation)) ||
+      lacksStart(bytes, offset, generation);
     return unfinished ? 'torn' : { damage: 'the bytes are not the header of a frame' };
   }
   const end = offset + headerLength + length;
@@ -303,6 +305,22 @@ function hasHole(bytes: Buffer, from: number, to: number): boolean {
     if (isZero(bytes, start, Math.min(to, start + sectorLength))) return true;
   }
   return false;
+}
+
+/**
+ * Whether all of the last frame is there but its few bytes before the boundary of a sector, which are zeros. The end of
+ * the file says which bytes should be there: if a single bit differs, that can have flipped in a synced frame.
+ */
+function lacksStart(bytes: Buffer, offset: number, generation: number): boolean {
+  const length = sectorLength - (offset % sectorLength);
+  const left = bytes.subarray(offset);
+  const frame = encodeFrame(left.toString('utf8', headerLength), generation, offset);
+  const missing = frame.toString('hex', 0, length).replaceAll('0', '');
+  return (
+    isZero(left, 0, length) &&
+    frame.subarray(length).equals(left.subarray(length)) &&
+    !/^[1248]$/.test(missing)
+  );
 }
 
 function hasFrameBehind(bytes: Buffer, offset: number, generation: number): boolean {

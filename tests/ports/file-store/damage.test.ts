@@ -312,4 +312,25 @@ describe('a file store after a power failure', () => {
     expect(wrecks.size).toBeGreaterThan(200);
     await wrecks.expectSound();
   });
+
+  // Promise: loaded-state
+  it('keeps what it loaded after the earlier process could not sync', async () => {
+    const [wrecks, ledger, directory] = [new Wrecks(), new Ledger(), await temporaryDirectory()];
+    const log = new DiskLog(directory, () => undefined);
+    const first = await openStoreWith(directory, log.files);
+    const { position: start } = await first.load();
+    log.failsSync = () => true;
+    await expect(ledger.append(first, start, 1)).rejects.toThrow('the sync failed');
+    await first[Symbol.asyncDispose]();
+    log.failsSync = () => false;
+    const second = await openStoreWith(directory, log.files);
+    const { position, ...history } = await second.load();
+    ledger.settle({ position, ...history });
+    expect(ledger.kept).toEqual([0]);
+    wrecks.add(log, ledger);
+    await ledger.append(second, position, 1);
+    wrecks.add(log, ledger);
+    await second[Symbol.asyncDispose]();
+    expect(await wrecks.expectSound()).toBe(0);
+  });
 });

@@ -188,11 +188,13 @@ describe('a file store', () => {
   it('fails when the system takes none of what is written, time and again', async () => {
     const directory = await temporaryDirectory();
     await appendIn(directory, 'before');
+    let isIdle = false;
     const idle = watchedFiles(({ method, parameters: [buffer] }, make) =>
-      method === 'write' ? Promise.resolve({ bytesWritten: 0, buffer }) : make(),
+      isIdle && method === 'write' ? Promise.resolve({ bytesWritten: 0, buffer }) : make(),
     );
     const store = await openStoreWith(directory, idle);
     const { position } = await store.load();
+    isIdle = true;
     const failed = store.append(['lost'], { expectedPosition: position });
     await expect(failed).rejects.toThrow(
       /failed: the system wrote nothing\. Nothing of this call is confirmed\./,

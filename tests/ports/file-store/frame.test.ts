@@ -197,6 +197,30 @@ describe('a frame that begins just before the boundary of a sector', () => {
   });
 });
 
+describe('a frame of which only the first sector was never written', () => {
+  // Seed 1373 of the worlds of a store.
+  it.each(['["abc"]', text3000()])('is torn, however few of its bytes that sector has', (text) => {
+    for (let start = 500; start < 512; start += 1) {
+      const head = fileOf([JSON.stringify('y'.repeat(start - 14))]);
+      const whole = Buffer.concat([head, encodeFrame(text, generation, head.length)]);
+      const left = Buffer.from(whole).fill(0, start, 512);
+      const rest = left.equals(whole) ? 'whole' : 'torn';
+      expect([start, readFrames(left, generation).rest]).toEqual([start, rest]);
+    }
+  });
+
+  it('is damage when one flipped bit can have made the zeros', () => {
+    const head = fileOf([JSON.stringify('y'.repeat(508 - 14))]);
+    const whole = Buffer.concat([head, encodeFrame('"12345678901234"', generation, head.length)]);
+    const left = Buffer.from(whole).fill(0, 508, 512);
+    expect(readFrames(left, generation).rest).toEqual(damaged);
+  });
+});
+
+function text3000(): string {
+  return JSON.stringify('x'.repeat(3000));
+}
+
 describe('encodeFrame', () => {
   it('writes what the format says', () => {
     const header = Buffer.from([0, 0, 0, 4, 0, 0, 0, 9, 0, 0, 1, 0]);

@@ -395,8 +395,8 @@ async function openJournal(directory: OwnDirectory, generation: number): Promise
     if (typeof rest === 'object') throw new DamagedStoreError(path, end, rest.damage);
     const records = recordsIn(path, frames);
     if (rest === 'torn') await file.truncate(end);
-    // The last frame may not be on the disk, and later writes rely on it: its writer was killed before the sync. After a
-    // failed sync, the system may count it as synced, and syncs it only if it is written again.
+    // The last frame may not be on the disk, and later writes rely on it: its writer was killed before the sync.
+    // After a failed sync, the system may count it as synced, and syncs it only if it is written again.
     const last = frames.at(-1)?.offset ?? 0;
     await writeSynced(file, bytes.subarray(last, end), last);
     const repaired = rest === 'torn' ? { repaired: repairOf(path, bytes.length - end, end) } : {};

@@ -500,6 +500,8 @@ export class Walker implements Player {
   }
 
   async go(way: 'back' | 'forward'): Promise<void> {
+    const { canGoBack = false, canGoForward = false } = this.#seen ?? {};
+    if (!(way === 'back' ? canGoBack : canGoForward)) throw new Error(`There is no way ${way}`);
     await this.#page.evaluate((to) => {
       history[to]();
     }, way);

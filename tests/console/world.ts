@@ -39,9 +39,10 @@ function kindIn(browser: Browser): Kind<Walker> {
       return walker;
     },
     async close(walker) {
-      await walker.close();
+      // First, because a page says that it does not reach its interface.
       await contexts.get(walker)?.close();
       contexts.delete(walker);
+      await walker.close();
     },
     draw,
     isOver: ({ faults }) => faults.length > 0,
@@ -49,7 +50,7 @@ function kindIn(browser: Browser): Kind<Walker> {
     faults: async (walker) => {
       if (walker.faults.length === 0) await walker.rest();
       if (walker.faults.length === 0) await walker.reload();
-      return walker.faults;
+      return [...walker.faults];
     },
   };
 }

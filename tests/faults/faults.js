@@ -420,6 +420,7 @@ export const faults = [
   },
   {
     name: 'confirms-before-the-sync',
+    proof: 'store',
     commit: 'ef2d5888',
     what: 'A record is confirmed before it is on the disk.',
     kind: '--store',
@@ -485,7 +486,6 @@ export const faults = [
   },
   {
     name: 'leaves-the-chosen-out-of-the-address',
-    proof: 'page',
     commit: 'f7f4c6ef',
     what: 'The chosen sessions are gone after a reload.',
     kind: '--page',

@@ -3,7 +3,7 @@
  */
 
 /**
- * Takes items out while what is left fails, first many at once, then one by one.
+ * Takes items out while what is left fails: all but a few at the end, then many at once, then one by one.
  *
  * @param fails - whether a list still fails
  * @returns a list that fails, from which no single item can be taken
@@ -12,7 +12,7 @@ export async function shrink<T>(
   items: readonly T[],
   fails: (items: readonly T[]) => Promise<boolean>,
 ): Promise<readonly T[]> {
-  let left = items;
+  let left = await shortEnd(items, fails);
   for (let size = Math.ceil(left.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     let isSmaller = true;
     while (isSmaller) {
@@ -28,6 +28,16 @@ export async function shrink<T>(
     }
   }
   return left;
+}
+
+/** The last items, as few as fail, by powers of two: often the fault is near the end, and few items are tried soon. */
+async function shortEnd<T>(
+  items: readonly T[],
+  fails: (items: readonly T[]) => Promise<boolean>,
+): Promise<readonly T[]> {
+  for (let size = 1; size < items.length; size *= 2)
+    if (await fails(items.slice(-size))) return items.slice(-size);
+  return items;
 }
 
 /**

@@ -65,6 +65,7 @@ export const found = {
     [14_346, 'opens with a store that has not kept the end of a command'],
     [1703, 'shows a list as the fleet has it while it still creates and deletes a server of that list'],
     [2789, 'a gateway had another time of day than its node, so that a new session came too late'],
+    [100_967, 'a store that fails too late, after the last call, ended the process of the host'],
     [
       18_028,
       'is said to differ: after a set-back, the same commands led to the same revision in another order',

@@ -161,7 +161,10 @@ export class Outbox<T extends { readonly size: number }> {
     try {
       const value = await beforeDeadline(clock, deadlineMs, (deadline) => (call = attempt(deadline)));
       if (value !== late) return { value };
-      unanswered.push(Promise.resolve(call as Promise<R>).then((answer) => ({ value: answer })));
+      const answer = Promise.resolve(call as Promise<R>).then((found) => ({ value: found }));
+      // After the last call, nobody waits for it.
+      answer.catch(() => undefined);
+      unanswered.push(answer);
       return { error: lateError(), isLate: true };
     } catch (error) {
       return { error, isLate: false };

@@ -400,3 +400,22 @@ it('a store that never lets go does not keep the interface from closing', async 
   await closing;
   expect(errors.map(String)).toEqual(['Error: The configuration store did not answer within 30000 ms.']);
 });
+
+it('a store that fails after the interface has given it up fails nothing else', async () => {
+  const store = new FailingStore();
+  const { admin, clock } = await openRunning(store);
+  let fail: (error: Error) => void = () => undefined;
+  store.append = () => new Promise((_resolve, reject) => (fail = reject));
+  const execution = admin.execute(stop);
+  await clock.settle();
+  const closing = admin.close();
+  await clock.advance(60_000);
+  await Promise.all([execution, closing]);
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): void => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  fail(new Error('too late'));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});

@@ -9,12 +9,10 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GatewayDocument } from 'gateway-admin-core';
 import { createClient, sendWithFetch, valueOf, type Client } from 'gateway-admin-core/client';
 import type { Locator, Page } from 'playwright-core';
 
 import { defaultDocument } from '../../examples/gateway/document.ts';
-import { command } from '../cli/command-line.ts';
 import { inSharedBrowser } from '../support/browser.ts';
 import { buildExamples } from '../support/built-package.ts';
 import { PostgresDatabase, PostgresServer } from '../support/postgres.ts';
@@ -35,7 +33,6 @@ let db2 = 0;
 /** Another operator. */
 let grace: Client;
 /** The gateway as a document. */
-let exported = '';
 
 const clientOf = (name: string, secret = password): Client => {
   const authorization = `Basic ${btoa(`${name}:${secret}`)}`;
@@ -52,7 +49,6 @@ beforeAll(async () => {
   ]);
   const monitors = document.monitors?.map((each) => ({ ...each, monitor_interval: 250 })) ?? [];
   gateway = await startOn({ ...document, monitors }, ['--environment', 'staging', '--name', 'eu-1']);
-  exported = (await command(['export', '--url', gateway.admin])).out;
   const open = createClient(sendWithFetch(gateway.admin));
   valueOf(await open.users.create({ name: 'ada', password }));
   const ada = clientOf('ada');

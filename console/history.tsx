@@ -270,18 +270,18 @@ function Entries({ entries, isPart }: EntriesProps) {
         </tr>
       </thead>
       <tbody>
-        {entries.map((entry) => {
+        {entries.flatMap((entry) => {
           const own = dayText(Date.parse(entry.at));
           const isNew = own !== day && !isPart;
           day = own;
-          return [
-            isNew && (
-              <tr key={own} class="day">
-                <td colSpan={5}>{own}</td>
-              </tr>
-            ),
-            <EntryRow key={entry.id} entry={entry} entries={entries} isPart={isPart} />,
-          ];
+          const row = <EntryRow key={entry.id} entry={entry} entries={entries} isPart={isPart} />;
+          if (!isNew) return [row];
+          const head = (
+            <tr key={own} class="day">
+              <td colSpan={5}>{own}</td>
+            </tr>
+          );
+          return [head, row];
         })}
       </tbody>
     </table>

@@ -135,6 +135,18 @@ describe('the drawer', () => {
 });
 
 describe('the history', () => {
+  itInBrowser('leaves an open menu open when another change comes', async (page) => {
+    const { client } = await open(page, '#history');
+    await client.services.stop('Reports');
+    const menu = entry(page, 'Stopped Reports').locator('details');
+    await menu.locator('summary').click();
+    await client.services.stop('My Sales');
+    await entry(page, 'Stopped My Sales').waitFor();
+    expect(await menu.getAttribute('open')).not.toBeNull();
+    await menu.getByRole('button', { name: 'Restore the state after this' }).click();
+    await dialog(page).waitFor();
+  });
+
   itInBrowser('joins what was undone with its undo, and finds by who, what and of what', async (page) => {
     const { client } = await open(page, '#history');
     await client.services.patch('My Sales', [{ op: 'replace', path: '/max_connection', value: 7 }]);

@@ -281,8 +281,8 @@ interface Surrounded {
   readonly service?: string | undefined;
   /** The others of the kind. What all have in common, the new one has at first. */
   readonly others?: readonly Named[];
-  /** The lists that have all others, each as text with links. */
-  readonly lists?: Typed;
+  /** The links of what lists all others, by the collection of the list. */
+  readonly lists?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The act that creates a resource of a collection, or a listener of a service. */
@@ -291,6 +291,7 @@ export function creating(
   collection: string,
   { service, others = [], lists = {} }: Surrounded = {},
 ): Act {
+  const listedIn = Object.fromEntries(Object.entries(lists).map(([list, links]) => [list, linksText(links)]));
   const fields = table
     .filter(({ inDefinition }) => inDefinition !== undefined)
     .toSorted(
@@ -302,7 +303,7 @@ export function creating(
     subject: service ?? collection,
     given: [],
     inputs: fields.map(({ input }) => input),
-    typed: { ...commonOf(fields, others), ...lists, ...ownOf(others, service) },
+    typed: { ...commonOf(fields, others), ...listedIn, ...ownOf(others, service) },
     titleWith: ({ name = '' }) => text.addNamed(collection, name, service),
     withInputs: (typed) => [...(service === undefined ? [] : [service]), definitionOf(fields, typed)],
     ...(service === undefined ? {} : { resources: [linkTo('services', service)] }),

@@ -8,12 +8,13 @@ import { useState } from 'preact/hooks';
 
 import { changing, type Named } from './act.ts';
 import { useAsking } from './asking.ts';
+import type { SectionName } from './column.tsx';
 import { useMeanings } from './meaning.ts';
 import { rowsOf } from './model.ts';
 import { OfferList, offersOn, type Offer, type Offered } from './offer.tsx';
 import { usePage } from './page.ts';
 import { useStore } from './store.ts';
-import { mostAtOnce, shownRows, type SectionName } from './tables.tsx';
+import { foundRows, mostAtOnce, shownRows } from './tables.tsx';
 import { text } from './text.ts';
 
 interface BarProps {
@@ -64,7 +65,9 @@ export function ChosenRows() {
   );
   const offers = useOffers(collection, rows);
   if (rows.length === 0) return null;
-  const found = shownRows(list, model, place).map(({ name }) => linkTo(collection, name));
+  const found = shownRows(list, foundRows(list, model, place), place).map(({ name }) =>
+    linkTo(collection, name),
+  );
   return (
     <ChosenBar
       count={rows.length}

@@ -53,18 +53,17 @@ async function othersOf(page: Page, collection: string, service?: string): Promi
   return answer?.ok === true ? (answer.value.elements as readonly object[] as readonly Named[]) : [];
 }
 
-/** The services and the monitors that list every server, as texts with their links. */
+/** The links of the services and the monitors that list every server. */
 function listsOfAll(
   page: Page,
   collection: string,
   servers: readonly Named[],
-): Readonly<Record<string, string>> {
+): Readonly<Record<string, readonly string[]>> {
   if (collection !== 'servers' || servers.length === 0) return {};
   const links = servers.map(({ name }) => linkTo('servers', name));
-  const listing = (list: 'services' | 'monitors'): string =>
+  const listing = (list: 'services' | 'monitors'): readonly string[] =>
     (rowsOf(page.model.get(), list) as readonly Pick<Row<'services'>, 'name' | 'servers'>[])
       .filter((each) => links.every((link) => each.servers.includes(link)))
-      .map(({ name }) => linkTo(list, name).replaceAll(',', '%2C'))
-      .join(', ');
+      .map(({ name }) => linkTo(list, name));
   return { services: listing('services'), monitors: listing('monitors') };
 }

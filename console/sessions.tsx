@@ -49,7 +49,7 @@ function SessionList({ search }: { readonly search: SessionSearch }) {
   const page = usePage();
   const { sessions } = useStore(page.model, 'sessions');
   const place = useStore(page.place);
-  // What is chosen in other lists stays chosen there.
+  // What is chosen in other lists does not count here.
   const chosen = new Map([...(place.chosen ?? [])].filter(([key]) => typeof key === 'number'));
   /** Where the last box was pressed: with Shift, a press chooses everything from there. */
   const last = useRef(0);

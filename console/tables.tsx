@@ -35,8 +35,6 @@ const growing: readonly SectionName[] = ['services', 'servers', 'monitors', 'fil
 /** Lists of which rows can be chosen. */
 const choosable: readonly SectionName[] = ['services', 'servers', 'monitors', 'filters'];
 
-export type { SectionName };
-
 export function Tables() {
   const page = usePage();
   const model = useStore(page.model, 'lists', 'trails', 'gateway');
@@ -65,7 +63,7 @@ function Section({ name, model, place }: SectionProps) {
   const { only, closed } = place;
   const sort = place.sort[name] ?? firstSort;
   const found = foundRows(name, model, place);
-  const shown = shownRows(name, model, place);
+  const shown = shownRows(name, found, place);
   const isOpen = closed[name] === undefined;
   return (
     <section aria-label={text.lists[name]}>
@@ -121,17 +119,18 @@ function columnsOf(name: SectionName): Columns {
 }
 
 /** The rows of a list that a person has found. */
-function foundRows(name: SectionName, model: Shown, { find, sort }: Place): readonly Ranked<object>[] {
+export function foundRows(name: SectionName, model: Shown, { find, sort }: Place): readonly Ranked<object>[] {
   return rankedRows(name, model, sort[name] ?? firstSort).filter(({ row }) => rowFits(find, row));
 }
 
-/** The rows of a list that are shown, in their order. */
-export function shownRows(name: SectionName, model: Shown, place: Place): readonly Ranked<object>[] {
-  const { only, sort } = place;
-  return ordered(
-    foundRows(name, model, place).filter(({ health }) => isShown(health, only[name])),
-    sort[name]?.startsWith('-') === true,
-  );
+/** Those of the found rows that are shown, in their order. */
+export function shownRows(
+  name: SectionName,
+  found: readonly Ranked<object>[],
+  { only, sort }: Place,
+): readonly Ranked<object>[] {
+  const shown = found.filter(({ health }) => isShown(health, only[name]));
+  return ordered(shown, sort[name]?.startsWith('-') === true);
 }
 
 /** The rows of a list, each with how it is and with what it is sorted by. */

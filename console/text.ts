@@ -452,7 +452,8 @@ export const text = {
   chips: {
     of: (list: string) => `States of ${list.toLowerCase()}`,
     wrong: (count: number) => `What is wrong ${count.toLocaleString('en')}`,
-    state: (count: number, state: string) => `${count.toLocaleString('en')} ${state}`,
+    state: (count: number, state: string) =>
+      `${count.toLocaleString('en')} ${count === 1 ? state : state.replace(/^serves/, 'serve')}`,
     shown: (shown: number, total: number, list: string) =>
       `${shown.toLocaleString('en')} of ${total.toLocaleString('en')} ${list} are shown.`,
     all: 'Show all',

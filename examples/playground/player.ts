@@ -47,7 +47,7 @@ const empty = {
   faults: [],
 };
 
-/** How often the address is written at most, and the page is told what time it is. In milliseconds. */
+/** The least time between two writings of the address, and how often the page gets the time. In milliseconds. */
 const [addressMs, clockMs] = [500, 250];
 
 export class Player {

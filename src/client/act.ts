@@ -46,8 +46,8 @@ export function nameToType(id: ActId, { subject, gateway, environment }: ActPlac
 }
 
 /**
- * The collections whose resources list others, by the collection of what they list: a new server or filter can stand in
- * lists at once.
+ * Which collections list a server, and which a filter. A new server or filter can be added to such lists as it is
+ * created.
  *
  * @beta
  */

@@ -9,10 +9,12 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { GatewayDocument } from 'gateway-admin-core';
 import { createClient, sendWithFetch, valueOf, type Client } from 'gateway-admin-core/client';
 import type { Locator, Page } from 'playwright-core';
 
 import { defaultDocument } from '../../examples/gateway/document.ts';
+import { command } from '../cli/command-line.ts';
 import { inSharedBrowser } from '../support/browser.ts';
 import { buildExamples } from '../support/built-package.ts';
 import { PostgresDatabase, PostgresServer } from '../support/postgres.ts';
@@ -33,6 +35,7 @@ let db2 = 0;
 /** Another operator. */
 let grace: Client;
 /** The gateway as a document. */
+let exported = '';
 
 const clientOf = (name: string, secret = password): Client => {
   const authorization = `Basic ${btoa(`${name}:${secret}`)}`;
@@ -49,6 +52,7 @@ beforeAll(async () => {
   ]);
   const monitors = document.monitors?.map((each) => ({ ...each, monitor_interval: 250 })) ?? [];
   gateway = await startOn({ ...document, monitors }, ['--environment', 'staging', '--name', 'eu-1']);
+  exported = (await command(['export', '--url', gateway.admin])).out;
   const open = createClient(sendWithFetch(gateway.admin));
   valueOf(await open.users.create({ name: 'ada', password }));
   const ada = clientOf('ada');
@@ -197,6 +201,13 @@ const row = (page: Page, name: string): Locator =>
   page.locator('.view tbody tr').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
 const box = (page: Page, name: string): Locator => page.getByRole('checkbox', { name: `Choose ${name}` });
 const limit = (value: number) => [{ op: 'add' as const, path: '/max_connection', value }];
+
+/** The exported document with something changed. */
+function changed(change: (document: GatewayDocument) => unknown): string {
+  const document = JSON.parse(exported) as GatewayDocument;
+  change(document);
+  return JSON.stringify(document);
+}
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -393,6 +404,58 @@ describe('an operator who changes the configuration', () => {
       /^\d\d:\d\d:\d\d\s+grace\s+Changed Reports\s+max_connection nothing → 7/,
     );
     await operator.page.locator('.log .day').first().waitFor();
+  });
+
+  task('15: goes back to how it was', 'history', async (operator) => {
+    valueOf(await grace.services.patch('Reports', limit(8)));
+    valueOf(await grace.services.stop('Reports'));
+    const before = operator.page.locator('.log tr[data-row]').filter({ hasText: 'nothing → 7' }).first();
+    await operator.press(before.locator('summary'));
+    await operator.press(before.getByRole('button', { name: 'Restore the state after this' }));
+    await dialog(operator.page).getByText('Reports: max_connection: 8 → 7').waitFor();
+    await dialog(operator.page).getByText('start Reports').waitFor();
+    await operator.confirm(/^Restore the configuration of /);
+    expect(valueOf(await grace.services.get('Reports'))).toMatchObject({
+      max_connection: 7,
+      state: 'started',
+    });
+  });
+
+  task('16: applies a document', '', async (operator) => {
+    await operator.drop(exported);
+    await dialog(operator.page).getByText('Reports: max_connection: 7 → nothing').waitFor();
+    await operator.confirm('Apply the document');
+    expect(valueOf(await grace.services.get('Reports'))).not.toHaveProperty('max_connection');
+  });
+
+  task('17: compares two gateways', '', async (operator) => {
+    await operator.drop(changed((other) => Object.assign(other.services?.[0] ?? {}, { max_connection: 9 })));
+    await dialog(operator.page).getByText('Read Write: max_connection: nothing → 9').waitFor();
+    await operator.page.keyboard.press('Escape');
+    await operator.drop(exported);
+    await dialog(operator.page).getByText('This changes nothing.').waitFor();
+    await operator.page.keyboard.press('Escape');
+  });
+
+  task('18: copies one gateway to another, but for where servers and listeners are', '', async (operator) => {
+    const before = valueOf(await grace.servers.list()).elements.map(({ port }) => port);
+    await operator.drop(
+      changed(({ services = [], servers = [] }) => {
+        for (const each of servers) Object.assign(each, { port: 1 });
+        for (const each of services) Object.assign(each, { max_connection: 5, listeners: [] });
+      }),
+    );
+    await operator.choose('Compare', 'services, monitors and filters');
+    for (const name of ['Read Write', 'Reports'])
+      await dialog(operator.page).getByText(`${name}: max_connection: nothing → 5`).waitFor();
+    expect(
+      await dialog(operator.page)
+        .getByText(/db-.: |port:/)
+        .count(),
+    ).toBe(0);
+    await operator.confirm('Apply the document');
+    expect(valueOf(await grace.servers.list()).elements.map(({ port }) => port)).toEqual(before);
+    valueOf(await grace.history.undo(valueOf(await grace.history.list()).elements[0]?.id ?? ''));
   });
 
   task(

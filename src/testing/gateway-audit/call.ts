@@ -439,7 +439,7 @@ function clientCalls({
         const isFull = most > 0 && sessions.countOfService(other.key) >= most;
         if (other.key === key || isFull || (await clients.isTaken(other))) continue;
         throw new Error(
-          `the gateway must take a client of ${other.name} ${when}, a limit of ${service.name} alone`,
+          `the gateway must take a client of ${other.name} ${when}: the limit is that of ${service.name} alone`,
         );
       }
     },

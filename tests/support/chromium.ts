@@ -35,13 +35,18 @@ export async function launch(playwright: BrowserType, { path, variables }: Chrom
     env: { ...process.env, ...variables },
     args: ['--host-resolver-rules=MAP *.example 127.0.0.1', '--no-proxy-server'],
   };
+  const start = (chromiumSandbox: boolean): Promise<Browser> =>
+    playwright.launch({ ...options, chromiumSandbox });
+  // Chromium has no sandbox for root.
+  const hasSandbox = process.getuid?.() !== 0;
   try {
-    // Chromium has no sandbox for root.
-    return await playwright.launch({ ...options, chromiumSandbox: process.getuid?.() !== 0 });
+    return await start(hasSandbox);
   } catch (error) {
     // Many containers, and AppArmor on some systems, forbid the namespaces that the sandbox needs.
-    if (!String(error).includes('sandboxing failed')) throw error;
-    return playwright.launch(options);
+    if (String(error).includes('sandboxing failed')) return start(false);
+    // Chromium itself can crash as it starts, once in some hundred times.
+    if (String(error).includes('signal=SIGSEGV')) return start(hasSandbox);
+    throw error;
   }
 }
 

@@ -15,7 +15,7 @@ import type { Figures } from './walk-page.ts';
 /** Who looks is another one here. No event tells of the mode, so the page reads it once a minute. */
 const unwatched = ['name', 'links', 'user', 'role', 'read_only'];
 
-const isOld = (cell = ''): boolean => / \d+ \w+ old/.test(cell);
+const isOld = (cell = ''): boolean => /\(\d+ \w+ old\)/.test(cell);
 
 /** Each figure that is not as the interface has it, and does not say its age. */
 export async function figureBreaches(
@@ -119,7 +119,8 @@ async function drawerBreaches({ drawer, connections }: Figures, { open }: Place,
   const breaches = resource.flatMap(([field, value]) => {
     const wanted = fieldText(field, value, nameOf);
     const is = drawer.fields[field] ?? 'nothing at all';
-    const isSame = field === 'drain' ? is.startsWith(wanted) : is === wanted;
+    const isSame =
+      field === 'drain' ? is.startsWith(wanted) : field === 'connected' ? is.endsWith(wanted) : is === wanted;
     return isSame || isOld(is) ? [] : [`${open} ${field}: “${is}”; GET has “${wanted}”`];
   });
   if (collection !== 'servers') return breaches;
@@ -182,6 +183,8 @@ function drainOf(drain: ResultOf<'servers.get'>['drain']): string {
 
 function fieldText(field: string, value: unknown, nameOf: (link: string) => string): string {
   if (field === 'drain') return drainOf(value as never);
+  // The page has another form, and the zone of the browser.
+  if (field === 'connected') return /:\d\d:\d\d/.exec(String(value))?.[0] ?? '';
   const isLinks = (each: unknown): boolean => typeof each === 'string' && each.startsWith('/');
   if (Array.isArray(value) && value.length > 0 && value.every(isLinks))
     return value.map((each) => nameOf(String(each))).join(', ');
